@@ -1,6 +1,7 @@
 /**
- * Builds what ships: `dist/flagmeter`, one executable with Bun, the workers, the console and the LMDB add-on inside, and
- * `dist/node/`, the same service for Node; also the package for OpenFeature, `clients/openfeature/dist`. `bun build.ts [--target linux-arm64]`.
+ * Builds what ships: `dist/flagmeter`, one executable with Bun, the workers, the console and the LMDB add-on inside,
+ * and `dist/node/`, the same service for Node; also the package for OpenFeature, `clients/openfeature/dist`. `bun
+ * build.ts [--target linux-arm64]`.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -16,7 +17,7 @@ import { buildSnippet } from './scripts/build/snippet.ts';
 
 const root = import.meta.dir;
 
-/** The program, and what it starts as threads. */
+/** The program, and the threads that it starts. */
 const entrypoints = [
   'src/main.ts',
   'src/accounts/password-worker.ts',
@@ -31,7 +32,7 @@ const entrypoints = [
   'src/bench/load/generator-thread.ts',
 ];
 
-/** Where the compiled executable finds what was built into it. */
+/** Folder of embedded files in the compiled executable. */
 const embedded = '/$bunfs/root/';
 
 interface Platform {
@@ -57,10 +58,10 @@ function readTarget(args: string[]): string {
   throw new Error(`Cannot build for ${target}: did you mean ${closest(target, known)}? Known: ${known.join(', ')}`);
 }
 
-/** Files that are read when they are first needed. As text in a module they would take memory, and their bytecode as much room again. */
+/** Files that are read on first use. As text in a module they would take memory, and their bytecode as much again. */
 const files = ['dist/console.bin', 'src/accounts/common-passwords.br'];
 
-/** What runs in browsers, each as JSON. The build puts it into the program in place of these names. */
+/** Code for browsers, each as JSON. The build puts it into the program in place of these names. */
 interface ForBrowsers {
   readonly FLAGMETER_CONSOLE: string;
   readonly FLAGMETER_SNIPPET: string;
@@ -92,16 +93,18 @@ async function buildExecutable(
     naming: { asset: '[name].[ext]' },
     target: 'bun',
     minify: { whitespace: true, syntax: true },
-    // Compiled here, it need not be parsed at each start; for another platform it may not fit, and would only be large.
+    // Compiled on this platform, the code need not be parsed at each startup. For another platform, bytecode might not
+    // fit, and would only take space.
     format: 'esm',
-    // In one file every import of `node:http` and the like would be loaded at each start, whichever command needs it.
+    // In one file, every import of `node:http` and the like would be loaded at each startup, whichever command needs
+    // it.
     splitting: true,
     bytecode: target === here,
     external: ['uWebSockets.js'],
     define: {
       FLAGMETER_WORKERS: JSON.stringify(`${embedded}src/`),
       FLAGMETER_FILES: JSON.stringify(embedded),
-      // Else the bundler writes where the sources of dependencies are: two builds of one commit would differ.
+      // Otherwise, the bundler writes the paths of dependencies: two builds of one commit would differ.
       __dirname: JSON.stringify(embedded),
       __filename: JSON.stringify(`${embedded}module.js`),
       ...forBrowsers,
@@ -111,14 +114,14 @@ async function buildExecutable(
       target: platform.bun,
       outfile,
       ...(target === here ? {} : { executablePath: findRuntime(platform.runtime) }),
-      // The executable reads its flags, its environment and its --config file only.
+      // The executable reads only its options, its environment and its --config file.
       autoloadDotenv: false,
       autoloadBunfig: false,
     },
   });
   checkPaths(outfile);
   console.error(`${outfile} (${(statSync(outfile).size / 1e6).toFixed(0)} MB)`);
-  // Compiled C does not show among the modules.
+  // Compiled C is missing from the modules.
   const inside = new Set(['node_modules/lmdb']);
   notePackages(metafile, inside);
   checkCompiledCode(metafile);
@@ -126,13 +129,13 @@ async function buildExecutable(
   return inside;
 }
 
-/** @throws {Error} when the executable tells where it was built: another folder would give other bytes */
+/** @throws {Error} when the executable contains the path of its build: builds in other folders would differ */
 function checkPaths(outfile: string): void {
   const bytes = readFileSync(outfile);
   const path = ['node_modules', 'src', 'dist']
     .map((name) => join(root, name, '/'))
     .find((path) => bytes.includes(path));
-  if (path !== undefined) throw new Error(`${outfile} has the path ${path} in it, so that builds elsewhere differ`);
+  if (path !== undefined) throw new Error(`${outfile} contains the path ${path}, so that builds elsewhere differ`);
 }
 
 async function buildForNode(forBrowsers: ForBrowsers): Promise<void> {
@@ -161,8 +164,8 @@ async function build(config: Bun.BuildConfig): Promise<Bun.BuildOutput> {
 }
 
 /**
- * lmdb looks its add-on up on the disk at run time; inside the executable it is a file of the bundle. msgpackr looks for one in
- * the same way, and goes on without it when it is missing: it must not be given lmdb's.
+ * lmdb looks up its add-on on the disk at run time; inside the executable it is a file of the bundle. msgpackr looks
+ * for an add-on in the same way, and continues if it is missing. It must not get lmdb's add-on.
  */
 function embedAddon(addon: string): BunPlugin {
   return {
@@ -183,7 +186,7 @@ function embedAddon(addon: string): BunPlugin {
   };
 }
 
-/** Piscina starts its worker by a path beside its own file; inside the executable that file is an entry point. */
+/** Piscina starts its worker by a path next to its own file. In the executable, that file is an entry point. */
 const embedPiscinaWorker: BunPlugin = {
   name: 'embed-piscina-worker',
   setup(build) {
@@ -198,8 +201,9 @@ const embedPiscinaWorker: BunPlugin = {
 };
 
 /**
- * For Bun, ordered-binary compiles its decoder of string keys at run time, from the text of one of its functions among others. The
- * bundler renames variables in that function, but not where the compiled code declares them. It gets the text of the source instead.
+ * For Bun, ordered-binary compiles its decoder of string keys at run time, partly from the text of one of its
+ * functions. The bundler renames variables in that function, but not where the compiled code declares them. So it gets
+ * the text of the source instead.
  */
 const keepKeyDecoder: BunPlugin = {
   name: 'keep-key-decoder',
@@ -216,8 +220,8 @@ const keepKeyDecoder: BunPlugin = {
 };
 
 /**
- * Packages that are never needed. Piscina loads `nice`, an add-on, to change the priority of its threads, and continues without it.
- * grpc-js loads `proto-loader` for services of its own, channelz and ORCA, which only servers offer.
+ * Packages that are never needed. Piscina loads `nice`, an add-on, to change the priority of its threads, and continues
+ * without it. grpc-js loads `proto-loader` for its own services, channelz and ORCA, which only servers offer.
  */
 const leaveOut: BunPlugin = {
   name: 'leave-out',
@@ -236,7 +240,7 @@ const leaveOut: BunPlugin = {
 try {
   const target = readTarget(process.argv.slice(2));
   const outfile = target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`;
-  // It comes first: where tools are missing, the build fails before it does anything else.
+  // The add-on comes first: if tools are missing, the build fails before it does anything else.
   const addon = await buildLmdb(target);
   const forPages = new Set<string>();
   const forBrowsers = await buildForBrowsers(forPages);

@@ -9,27 +9,27 @@ import { patienceMs } from './test/support/patience.ts';
 import { whyNoReleaseBefore } from './test/support/release-before.ts';
 import { skippedWorkspaces } from './test/support/workspaces.ts';
 
-/** Tests of a workspace; none if its modules are missing. */
+/** Returns the tests of a workspace, or none if its modules are missing. */
 const ofWorkspace = (workspace: string, names: string) =>
   skippedWorkspaces.has(workspace) ? [] : [`${workspace}/${names}.test.ts`];
 
 /** Published clients of the executable, in the runtime that they are made for. */
 const clientsOnNode = '{openfeature-hooks,otlp-exporters}';
 
-/** Limits that end a test that hangs. They exceed the limit of each wait, whose error says more. */
+/** Limits that end a test that hangs. They exceed the time limit of each wait, whose error is more specific. */
 const limits = { testTimeout: 5 * patienceMs, hookTimeout: 5 * patienceMs, expect: { poll: { timeout: patienceMs } } };
 
 const setupFiles = ['test/support/each-file.ts'];
 
-/** Folders without unit tests: proofs, and tests of the executable. */
+/** Folders without unit tests: they have proofs, and tests of the executable. */
 const otherFolders = ['bench', 'binary', 'browser', 'chaos', 'faults', 'models', 'nodes', 'packages', 'unleash-server'];
 
 /** Files whose tests find the removal of a rule. */
 const findRemovals = new Set(Object.values(mutants).map(({ test }) => test));
 
 /**
- * Nodes in one process with a real PostgreSQL, which wait for it again and again: they are proofs. Those that find the removal of
- * a rule are unit tests nevertheless.
+ * Tests of nodes in one process with a real PostgreSQL, which wait for it repeatedly: they are proofs. If they find the
+ * removal of a rule, they are unit tests nevertheless.
  */
 const nodeTests = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((path) => `test/${path}`)
@@ -37,7 +37,9 @@ const nodeTests = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((path) => /needing\([^)]*'postgresql'/.test(readFileSync(path, 'utf8')))
   .filter((path) => !findRemovals.has(path));
 
-/** Kills, restarts, upgrades, other programs, and commands that fill or load a store: proofs of the executable. */
+/**
+ * Tests of kills, restarts, upgrades, other programs, and commands that fill or load a store: proofs of the executable.
+ */
 const slowSystemTests = [
   'test/binary/{alerts,backup,bench,carried,compact,demo,durability,import-kills,later-layout,postgres}.test.ts',
   'test/binary/{behind-a-proxy,node-start,prometheus,proxy-paths,release-before,rotation,tls,unleash-proxies}.test.ts',
@@ -51,7 +53,7 @@ const textFiles = {
     path.startsWith(`${import.meta.dirname}/docs/`) ? `export default ${JSON.stringify(code)}` : undefined,
 };
 
-/** Directory of temporary files: in memory if 4 GiB are free there. The unit tests create thousands of stores and databases. */
+/** Directory of temporary files: in memory if 4 GiB are free there. Unit tests create thousands of stores. */
 function temporaryFiles(): string {
   const memory = '/dev/shm';
   if (!existsSync(memory)) return tmpdir();
@@ -64,7 +66,7 @@ const unit = {
   test: {
     ...limits,
     name: 'unit',
-    // Bun's allocator keeps freed memory. Returning it to the system, again and again, took half of the system time.
+    // Bun's allocator keeps freed memory. Returning it to the system repeatedly took half of the system time.
     env: { TMPDIR: temporaryFiles(), MIMALLOC_PURGE_DELAY: '-1' },
     // The files share a few processes: loading the service and compiling it for each file took a third of the time.
     isolate: false,
@@ -80,7 +82,7 @@ const unit = {
   },
 };
 
-/** Those of the unit tests that are about the HTTP engine and what stands next to it: enough for a second runtime. */
+/** Unit tests of the HTTP engine and of its surroundings, which suffice for a second runtime. */
 const engine = {
   test: {
     ...unit.test,
@@ -90,25 +92,25 @@ const engine = {
   },
 };
 
-/** They boot machines, or compile a template engine: `npm run test:packages` runs them, and CI does not. */
+/** Tests that boot machines, or compile a template engine: `npm run test:packages` runs them, and CI does not. */
 const longPackageTests = ['test/packages/{arm,image,lifecycle,newcomer,reproducible}.test.ts'];
 
-/** They wait for minutes: `npm run test:alerts` runs them, with those that do not. */
+/** Tests that wait for minutes: `npm run test:alerts` runs them, with the other tests of alerts. */
 const longAlertTests = ['test/nodes/lasting-alerts.test.ts'];
 
 /** Tests of the executable, which run on Node. */
 const executable = { ...limits, globalSetup: 'test/browser/support/start-chromium.ts', setupFiles };
 
-/** The pages that everyone sees first. The others, attacks and single sign-on are proofs. */
+/** Tests of the pages that everyone sees first. Tests of other pages, attacks and single sign-on are proofs. */
 const firstPages =
   'test/browser/{console-{addresses,first-run,flag,frame,home,names,overview,settings,table},sign-in,snippet}.test.ts';
 
-/** The executable in use: sockets, processes and browsers. */
+/** Tests of the executable in use: sockets, processes and browsers. */
 const system = {
   test: {
     ...executable,
     name: 'system',
-    // The files share a few processes, as those of the unit tests.
+    // The files share a few processes, like the unit tests.
     isolate: false,
     include: [
       'test/binary/**/*.test.ts',
@@ -131,7 +133,10 @@ const browser = {
   },
 };
 
-/** They take minutes: kills, power losses, floods, several machines, models, benchmarks and packages. `npm run test:proofs` */
+/**
+ * Tests that take minutes: kills, power losses, floods, several machines, models, benchmarks and packages. `npm run
+ * test:proofs`
+ */
 const proofs = {
   test: {
     ...executable,
@@ -151,13 +156,13 @@ const packages = {
 
 const alerts = { test: { ...executable, name: 'alerts', include: ['test/{binary,nodes}/*alerts.test.ts'] } };
 
-/** They install a server of Unleash from the npm registry. `npm run test:unleash` */
+/** Tests that install a server of Unleash from the npm registry. `npm run test:unleash` */
 const unleash = { test: { ...executable, name: 'unleash', include: ['test/unleash-server/*.test.ts'] } };
 
-/** The unit tests talk to the HTTP engine of the runtime that they run in: Bun has one, Node an optional one. */
+/** The unit tests use the HTTP engine of their runtime: Bun has an engine, Node an optional one. */
 const onBun = process.versions['bun'] !== undefined;
 const isCi = process.env['CI'] !== undefined;
-/** Printed here when vitest is called directly: `npm test` lists the skipped tests at its end. */
+/** Prints if vitest is called directly, as `npm test` lists the skipped tests at its end. */
 const warn = process.env['OUTCOMES'] === undefined ? console.warn : () => {};
 if (!onBun && whyNotOnNode !== undefined)
   warn(`${whyNotOnNode}\nUntil then the unit tests run on Bun only (npm run test:bun).\n`);

@@ -16,7 +16,7 @@ import { type Service, sendPackets, startService } from './service.ts';
 
 /** Speed of a backup, and its effect on packets. */
 export const backup: Benchmark = {
-  summary: 'backup speed of a data directory, and latency of packets alone and beside backups',
+  summary: 'backup speed of a data directory, and latency of packets alone and during backups',
   usage:
     '[--json] [--flags 2000] [--days 90] [--connections 64] [--rate 5000] [--seconds 10] [--rounds 3] [--small] [--binary dist/flagmeter]',
   async run(args) {
@@ -57,12 +57,12 @@ interface Round {
   readonly alone: LoadReport;
   readonly beside: LoadReport;
   readonly copies: readonly CopyResult[];
-  /** Growth of the usage store in either run. */
+  /** Growth of the usage store during each run. */
   readonly grownAlone: number;
   readonly grownBeside: number;
 }
 
-/** A service on a store with a history. */
+/** Starts a service on a store with a history. */
 async function filledService({ binary, flags, days }: Options): Promise<Service> {
   const service = await startService(binary);
   await stop(service);
@@ -75,7 +75,7 @@ async function filledService({ binary, flags, days }: Options): Promise<Service>
 
 const steady = new Pace({ clock: systemClock, over: new AbortController().signal });
 
-/** Uses the executable, as an operator does; the file is removed as a scheduled one is. */
+/** Backs up with the executable, as an operator does. The file is removed like a scheduled backup. */
 async function backUp(binary: string, data: string): Promise<CopyResult> {
   const file = join(freshDirectory(), 'backup');
   const began = performance.now();
@@ -85,7 +85,7 @@ async function backUp(binary: string, data: string): Promise<CopyResult> {
   return copied;
 }
 
-/** Write speed of the disk: a file of that size is written and synced, as with dd. */
+/** Measures the write speed of the disk: a file of that size is written and synced, as with dd. */
 function writeToDisk(bytes: number): CopyResult {
   const file = join(freshDirectory(), 'file');
   const block = Buffer.alloc(2 ** 20, 1);
@@ -99,7 +99,9 @@ function writeToDisk(bytes: number): CopyResult {
   return written;
 }
 
-/** Every other round starts with the run beside backups, so that after-effects hit both runs alike. */
+/**
+ * Measures a round. Every other round starts with the run during backups, so that after-effects hit both runs alike.
+ */
 async function measureRound(
   service: Service,
   packets: readonly BenchPacket[],
@@ -117,7 +119,7 @@ async function measureRound(
   await copying;
   const alone = before ?? (await grown(service, () => send(service, packets, options)));
   note(
-    `round ${roundNumber}: p99 alone ${round(alone.result.p99, 2)} ms, beside ${copies.length} backups ${round(beside.result.p99, 2)} ms`,
+    `round ${roundNumber}: p99 alone ${round(alone.result.p99, 2)} ms, during ${copies.length} backups ${round(beside.result.p99, 2)} ms`,
   );
   return {
     ...{ alone: alone.result, beside: beside.result, copies },
@@ -168,10 +170,10 @@ function print({ json, rate, seconds }: Options, { idle, disk, rounds }: BackupM
   show(json, result, [
     [`${rate} packets/s`, 'p50 ms', 'p99 ms', 'grown MB'],
     ['alone', `${result.aloneP50Ms}`, `${result.aloneP99Ms}`, `${result.grownAloneMb}`],
-    ['beside backups', `${result.p50Ms}`, `${result.p99Ms}`, `${result.grownMb}`],
+    ['during backups', `${result.p50Ms}`, `${result.p99Ms}`, `${result.grownMb}`],
     [],
     [
-      `a backup of ${result.storeMb} MB: ${result.idleMbPerSecond} MB/s beside an idle service, ${result.besideMbPerSecond} MB/s beside packets; a plain file is written and synced at ${result.diskMbPerSecond} MB/s; p99 beside is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each`,
+      `a backup of ${result.storeMb} MB: ${result.idleMbPerSecond} MB/s from an idle service, ${result.besideMbPerSecond} MB/s during packets; a plain file is written and synced at ${result.diskMbPerSecond} MB/s; p99 during backups is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each`,
     ],
   ]);
 }

@@ -2,23 +2,23 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { binaryPath } from '../test/support/binary.ts';
 
-/** One benchmark, as listed and run by `bench/main.ts`. */
+/** A benchmark, as listed and run by `bench/main.ts`. */
 export interface Benchmark {
-  /** One line: the measured quantity. */
+  /** The measured quantity, in one line. */
   readonly summary: string;
-  /** Its own options, after the name. */
+  /** The options of this benchmark, after its name. */
   readonly usage: string;
-  /** @throws {TypeError} on an unknown or malformed option */
+  /** Runs the benchmark. @throws {TypeError} on an unknown or malformed option */
   run(args: string[]): Promise<void>;
 }
 
 /** Options of every benchmark. */
 export interface CommonOptions {
-  /** Print one JSON object on stdout and nothing else. */
+  /** True to print one JSON object on stdout and nothing else. */
   readonly json: boolean;
-  /** A run of a second or two, to check that the benchmark works. Its figures mean nothing. */
+  /** True for a run of a second or two, which checks that the benchmark works. Its figures mean nothing. */
   readonly small: boolean;
-  /** The executable to measure. */
+  /** Path of the measured executable. */
   readonly binary: string;
 }
 
@@ -28,7 +28,7 @@ export interface CommonOptions {
  * @param small values that `--small` uses instead
  * @param lists default value of each list option, such as `--rates 100,1000`
  * @param texts names of options whose value is a text; `undefined` if they are left out
- * @throws {TypeError} on an unknown option, or one that is not a positive number or a list of non-negative numbers
+ * @throws {TypeError} on an unknown option, or a value that is not a positive number or a list of non-negative numbers
  */
 export function readOptions<Name extends string, List extends string = never, Text extends string = never>(
   args: string[],
@@ -98,7 +98,10 @@ export function show(
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : table(rows));
 }
 
-/** Formats rows of cells as aligned text, the first column left, the others right. A row of one cell is a remark. */
+/**
+ * Formats rows of cells as aligned text, the first column left-aligned, the others right-aligned. A row of one cell is
+ * a remark.
+ */
 function table(rows: readonly (readonly string[])[]): string {
   const aligned = rows.filter((row) => row.length > 1);
   const measureColumn = (column: number) => Math.max(...aligned.map((row) => row[column]?.length ?? 0));

@@ -5,15 +5,15 @@ import { type Benchmark, type CommonOptions, readOptions, show } from './benchma
 import { measureRounds, type Open, type Rounds, ratioRows, speedRows, summarizeRounds, type Target } from './rounds.ts';
 import { readCommits, type Service, startService } from './service.ts';
 
-/** Options of every such benchmark, plus its own. */
+/** Options of every such benchmark, and the options of one of them. */
 export type RoundOptions<Own extends string = never> = Readonly<
   Record<'connections' | 'seconds' | 'rounds' | Own, number>
 >;
 
-/** A benchmark that compares the service with bare processes in this directory, which do a part of its work. */
+/** A benchmark that compares the service with bare processes in this directory, which do some of its work. */
 export interface Comparison<Own extends string> {
   readonly summary: string;
-  /** The result of one request: a packet, a token. */
+  /** The result of one request, such as a packet or a token. */
   readonly unit: string;
   readonly defaults: RoundOptions<Own>;
   /** Values that `--small` uses instead. */
@@ -33,11 +33,11 @@ export interface Trial {
   drive(floor: string | undefined, open: Open): Promise<LoadReport>;
   /** Checks the counts of the service after all runs. @throws {Error} if they are wrong */
   verify(): Promise<void>;
-  /** Remarks of the benchmark besides the speed. */
+  /** Returns remarks on the benchmark other than its speed. */
   summarize?(measured: Rounds): BenchmarkSummary;
 }
 
-/** Remarks on a benchmark besides its speed. */
+/** Remarks on a benchmark other than its speed. */
 export interface BenchmarkSummary {
   readonly figures?: Readonly<Record<string, number | null>>;
   readonly remarks: readonly string[];

@@ -11,7 +11,7 @@ import { SharedClock } from '../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import type { Log } from '../src/runtime/log.ts';
 
-/** A rate, and the duration of one (ms). */
+/** A rate of operations, and their duration (ms). */
 export interface RateMeasurement {
   readonly perSecond: number;
   readonly p50: number;
@@ -28,20 +28,20 @@ interface BenchNode {
 
 /** Two nodes in this process. Each measurement takes the configured time. */
 export interface ControlBench {
-  /** Confirmed reads at one node without changes. */
+  /** Measures confirmed reads at one node without changes. */
   reads(): Promise<RateMeasurement>;
-  /** The same with about 200 changes per second at the other node. */
+  /** Measures the same reads with about 200 changes per second at the other node. */
   readsWithChanges(): Promise<RateMeasurement>;
-  /** Changes of both nodes together. */
+  /** Measures changes of both nodes together. */
   changes(): Promise<RateMeasurement>;
-  /** The same, each after a confirmed read, as in a request over HTTP. */
+  /** Measures the same changes, each after a confirmed read, as in a request over HTTP. */
   changesAfterReads(): Promise<RateMeasurement>;
   close(): Promise<void>;
 }
 
 /**
  * Opens the accounts of a PostgreSQL database.
- * @param url of a database prepared with `flagmeter postgres init`
+ * @param url URL of a database prepared with `flagmeter postgres init`
  * @param callers number of concurrent callers at each node
  */
 export async function openControl(
@@ -71,7 +71,7 @@ export async function openControl(
   };
 }
 
-/** A change like a token refresh: one record is read and written, another is added. */
+/** Makes a change like a token refresh: one record is read and written, another is added. */
 function change(accountStore: PostgresAccountStore, key: string): Promise<void> {
   return accountStore.change((tx) => {
     const next = (tx.get('loginThrottles', key)?.failures ?? 0) + 1;

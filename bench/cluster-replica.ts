@@ -7,23 +7,28 @@ import { Replica } from '../src/replication/replica.ts';
 import { bucketWidth, encodeBucket, seriesRef } from '../src/storage/lmdb/blocks.ts';
 import { openReplicaStore } from '../src/storage/lmdb/usage.ts';
 
-/** Speed of a node applying the log, and writing and loading snapshots. Rates are per thread, with each commit on disk. */
+/**
+ * Speed at which a node applies the log, and writes and loads snapshots. Rates are per thread, with each commit on
+ * disk.
+ */
 export interface ReplicaFigures {
   /** Deltas of 1 000 cells, 10 000 series minute by minute. */
   readonly cellsPerSecond: number;
   /** Processor time per 10 000 cells, ms. */
   readonly cpuMs: number;
-  /** A backlog of one hour of 10 000 series: 600 000 cells, all minutes of a block in a delta; seconds. */
+  /**
+   * Duration of a backlog of one hour of 10 000 series, in seconds: 600 000 cells, all minutes of a block in a delta.
+   */
   readonly backlogSeconds: number;
   /** The longest call to `apply`, ms. */
   readonly longestCallMs: number;
   /** Size of the store's file, MiB: before a snapshot, and after reading it while 600 000 more cells were applied. */
   readonly fileMiB: readonly [before: number, after: number];
   readonly snapshot: { readonly compressedMiB: number; readonly parts: number };
-  /** MiB of the file per second. */
+  /** MiB of the file written per second. */
   readonly writeMiBPerSecond: number;
   readonly loadMiBPerSecond: number;
-  /** The same into a store of the same size. */
+  /** The same rate for loading into a store of the same size. */
   readonly reloadMiBPerSecond: number;
 }
 
@@ -122,14 +127,16 @@ export class BenchReplica {
   }
 }
 
-/** The names of the first series of an environment: eight variants a feature. */
+/** Returns the names of the first series of an environment, with eight variants per feature. */
 export function names(count: number): Delta['series'] {
   return Array.from({ length: count }, (_, ordinal) => {
     return { environment, ordinal, name: [`feature-${Math.floor(ordinal / 8)}`, `v${ordinal % 8}`] as const };
   });
 }
 
-/** As nodes ship while PostgreSQL is reachable: each minute, all series in deltas of 1 000 cells. */
+/**
+ * Returns the entries that nodes ship while PostgreSQL is reachable: each minute, all series in deltas of 1 000 cells.
+ */
 function byMinute(node: BenchReplica, minutes: number): Entry[] {
   const entries: Entry[] = [];
   for (let minute = 0; minute < minutes; minute += 1) {
@@ -140,13 +147,13 @@ function byMinute(node: BenchReplica, minutes: number): Entry[] {
   return entries;
 }
 
-/** As a backlog of an hour is shipped: all minutes of 16 series in a delta. */
+/** Returns the entries of a shipped backlog of an hour: all minutes of 16 series in a delta. */
 function bySeries(node: BenchReplica, hour: number): Entry[] {
   const minutes = Array.from({ length: 60 }, (_, minute) => firstMinute + hour * 60 + minute);
   return Array.from({ length: series / 16 }, (_, index) => node.entry(cells(index * 16, 16, minutes)));
 }
 
-/** A cell of each minute, of some series. */
+/** Returns a cell of each minute, of some series. */
 export function cells(from: number, many: number, minutes: readonly number[]): Partial<Delta> {
   const counts: number[] = [];
   const seen: number[] = [];

@@ -11,7 +11,10 @@ import { bearers, changes } from './cluster/managing.ts';
 import { shipping } from './cluster/shipping.ts';
 import { openStage, type Stage } from './cluster/stage.ts';
 
-/** Nodes with a real PostgreSQL on this machine: cost of a node compared with a server without one, and load on PostgreSQL. */
+/**
+ * Nodes with a real PostgreSQL on this machine: cost of a node compared with a server without PostgreSQL, and load on
+ * PostgreSQL.
+ */
 export const cluster: Benchmark = {
   summary: 'nodes that share a PostgreSQL: compared with a single server, and the load on PostgreSQL',
   usage:
@@ -49,7 +52,7 @@ interface Options {
   readonly minutes: number;
 }
 
-/** In order of execution. */
+/** Sections in order of execution. */
 const sections: Readonly<Record<string, (stage: Stage, options: Options) => Promise<Figure[]>>> = {
   acknowledgement,
   shipping: (stage, { series, seconds }) => shipping(stage, { series, seconds: 4 * seconds }),

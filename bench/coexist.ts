@@ -6,12 +6,12 @@ import { load } from './load.ts';
 import { median, round } from './numbers.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
-/** Connections that mint tokens before the measurement. */
+/** Number of connections that mint tokens before the measurement. */
 const minters = 32;
 
 /** Rate of token invalidations, and their effect on packets. */
 export const coexist: Benchmark = {
-  summary: 'token invalidations per second, and latency of packets alone and beside invalidations',
+  summary: 'token invalidations per second, and latency of packets alone and during invalidations',
   usage:
     '[--json] [--connections 64] [--callers 64] [--tokens 12000] [--rate 10000] [--beside 500] [--seconds 5] [--rounds 3] [--small] [--binary dist/flagmeter]',
   async run(args) {
@@ -55,7 +55,10 @@ async function invalidateAll(service: Service, { callers, tokens }: Options): Pr
   return invalidate(service, await mint(service, tokens), plan);
 }
 
-/** Every other round starts with the run beside invalidations, so that after-effects hit both runs alike. */
+/**
+ * Measures a round. Every other round starts with the run during invalidations, so that after-effects hit both runs
+ * alike.
+ */
 async function measureRound(
   service: Service,
   packets: readonly BenchPacket[],
@@ -72,7 +75,7 @@ async function measureRound(
   const alone = before ?? (await send(service, packets, options));
   const rate = round(invalidations.rps);
   note(
-    `round ${options.turn}: p99 alone ${round(alone.p99, 2)} ms, beside ${rate} invalidations/s ${round(beside.p99, 2)} ms`,
+    `round ${options.turn}: p99 alone ${round(alone.p99, 2)} ms, during ${rate} invalidations/s ${round(beside.p99, 2)} ms`,
   );
   return { alone, beside, invalidations };
 }
@@ -119,7 +122,7 @@ async function invalidate(
   return report;
 }
 
-/** Packets that were accepted in all runs, by index. */
+/** Adds up the packets that were accepted in all runs, by index. */
 function acceptedIn(warmup: LoadReport, rounds: readonly Round[]): number[] {
   const runs = [warmup, ...rounds.flatMap(({ alone, beside }) => [alone, beside])].map(({ accepted }) => accepted);
   return warmup.accepted.map((_, index) => runs.reduce((sum, run) => sum + (run[index] ?? 0), 0));
@@ -147,8 +150,8 @@ function print(
     [],
     [`${rate} packets/s`, 'p50 ms', 'p99 ms'],
     ['alone', `${result.aloneP50Ms}`, `${result.aloneP99Ms}`],
-    [`beside ${result.besidePerSecond} invalidations/s`, `${result.p50Ms}`, `${result.p99Ms}`],
+    [`during ${result.besidePerSecond} invalidations/s`, `${result.p50Ms}`, `${result.p99Ms}`],
     [],
-    [`p99 beside is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each`],
+    [`p99 during invalidations is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each`],
   ]);
 }

@@ -8,7 +8,7 @@ import { groups } from './compare/groups.ts';
 import { isLoss, type Row } from './compare/row.ts';
 import { json, markdown } from './compare/table.ts';
 
-/** Every figure that features may cost, of the new executable (`--binary`) and the previous one. */
+/** Every figure that a feature can make worse, of the new executable (`--binary`) and the previous one. */
 export const compare: Benchmark = {
   summary: 'every figure of two executables in alternating rounds: faster, slower, within noise',
   usage:
@@ -26,22 +26,24 @@ export const compare: Benchmark = {
     if (options.out !== undefined) mkdirSync(options.out, { recursive: true });
     const rows = await measureGroups(chosen, binaries, options);
     print(rows, binaries, options);
-    // Refused requests of the previous executable are in the table: they are no failure of the comparison.
+    // Refused requests of the previous executable are in the table, and do not fail the comparison.
     process.exitCode = rows.some(isLoss) ? 1 : 0;
   },
 };
 
 function requirePrevious(against: string | undefined): string {
-  if (against === undefined) throw new TypeError("Option '--against' is missing: the previous executable");
+  if (against === undefined)
+    throw new TypeError("Option '--against' is missing: give the path of the previous executable");
   return executable('against', resolve(against));
 }
 
 function executable(option: string, path: string): string {
-  if (!existsSync(path)) throw new TypeError(`Option '--${option}' must be an executable: ${path} is missing`);
+  if (!existsSync(path))
+    throw new TypeError(`Option '--${option}' must be the path of an executable: ${path} is missing`);
   return path;
 }
 
-/** @throws {TypeError} on an unknown name, with the nearest known one */
+/** Chooses groups. @throws {TypeError} on an unknown name, with the nearest known one */
 function choose(only: string | undefined): readonly string[] {
   const known = [...groups.keys()];
   const names = only?.split(',') ?? known;
@@ -67,7 +69,7 @@ async function measureGroups(
     try {
       const measured = await group.measure(binaries, options);
       rows.push(...measured);
-      // A run that is interrupted has shown the completed groups.
+      // An interrupted run has printed the completed groups.
       if (chosen.length > 1) note(markdown(measured));
     } finally {
       cleanUp();

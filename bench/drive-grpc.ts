@@ -13,7 +13,7 @@ interface Caller extends Slot {
   readonly busy: Map<number, Caller>;
 }
 
-/** Makes a plan's calls in this process and waits for every response. */
+/** Makes the calls of a plan in this process and waits for every response. */
 class GrpcDriver {
   readonly #plan: GrpcPlan;
   readonly #message: Buffer;
@@ -85,7 +85,7 @@ class GrpcDriver {
     this.#load.countResponse(caller, success);
   }
 
-  /** A lost connection is not reopened: its calls have failed. */
+  /** Handles a lost connection, which is not reopened: its calls have failed. */
   #lost(callers: readonly Caller[]): void {
     const busy = new Set(callers[0]?.busy.values());
     this.#failed += busy.size;

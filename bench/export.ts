@@ -34,7 +34,7 @@ export const exportRows: Benchmark = {
           ];
         }),
         [],
-        ['MB more: the most that the memory of the service grew by, without the pages of its files'],
+        ['MB more: maximum growth of the memory of the service, without the pages of its files'],
       ]);
     } finally {
       cleanUp();
@@ -48,7 +48,7 @@ interface Figures {
   readonly rows: number;
   readonly seconds: number;
   readonly rowsPerSecond: number;
-  /** By CPU time of the whole service, which is more meaningful on a busy machine. */
+  /** Rows per second of CPU time of the whole service, which is more meaningful on a busy machine. */
   readonly rowsPerCpuSecond: number;
   readonly mbPerSecond: number;
   readonly beforeMb: number;
@@ -75,7 +75,7 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
     const range = `from=${new Date(now - days * 24 * hourMs).toISOString()}&to=${new Date(now).toISOString()}`;
     const url = `http://${service.http}/api/v2/applications/${application}/usage?environment=Production&step=hour&${range}`;
     const pid = service.pid;
-    // The thread of the reports, and the setup of its first report.
+    // The first report starts the thread of the reports.
     await drain(`${url.replace(/from=[^&]*&/, '')}&format=csv`, authorization, pid);
     return {
       csv: await drain(`${url}&format=csv`, authorization, pid),

@@ -2,13 +2,13 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { encodeReport } from '../src/bench/load/reports.ts';
 
 /**
- * The floor for gRPC: a grpc-js handler that reads nothing and returns a constant.
- * Runs as a separate process: `bun bench/floor-grpc.ts` prints `floor ready http=HOST:PORT`.
+ * The floor for gRPC: a grpc-js handler that reads nothing and returns a constant. It runs as a separate process: `bun
+ * bench/floor-grpc.ts` prints `floor ready http=HOST:PORT`.
  */
 const { response: statResult } = encodeReport('', new Date());
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-/** Without channelz, which counts each call for an unused service. */
+/** // Channelz is off, because it counts each call for an unused service. */
 const server = new Server({ 'grpc.enable_channelz': 0 });
 const method = {
   path: '/Usage.Usage/SendStats',

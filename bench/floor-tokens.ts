@@ -10,7 +10,7 @@ const verifyAside = promisify(verify);
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const dsaEncoding = 'ieee-p1363';
 
-/** As long as the header, claims and signature of a token. */
+/** // The input is as long as the header, claims and signature of a token. */
 const input = Buffer.alloc(500, 'x');
 const signature = sign('sha256', input, { key: privateKey, dsaEncoding });
 

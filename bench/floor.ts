@@ -1,8 +1,9 @@
 /**
- * The floor for ingest: the bare HTTP engine, which parses each body and answers 202. With the argument `read` it only reads bodies and
- * answers 200. Other arguments add steps that any durable ingest takes on this engine: `headers` reads the headers that decide about a
- * packet, `bytes` rejects bodies that are not UTF-8, `group` waits for a group of packets as for a commit, `cors` answers with headers.
- * Runs as a separate process: `bun bench/floor.ts` prints `floor ready http=HOST:PORT`.
+ * The floor for ingest: the bare HTTP engine, which parses each body and responds with 202. With the argument `read` it
+ * only reads bodies and responds with 200. Other arguments add steps that any durable ingest takes on this engine:
+ * `headers` reads the headers that determine whether a packet is accepted, `bytes` rejects bodies that are not UTF-8,
+ * `group` waits for a group of packets as for a commit, `cors` responds with headers. It runs as a separate process:
+ * `bun bench/floor.ts` prints `floor ready http=HOST:PORT`.
  */
 const steps = new Set(process.argv.slice(2));
 const [onlyReads, headers, bytes, group, cors] = ['read', 'headers', 'bytes', 'group', 'cors'].map((step) =>
@@ -15,12 +16,12 @@ const accepted = {
   headers: new Headers({ 'access-control-allow-origin': 'https://shop.example.com', vary: 'Origin' }),
 };
 
-/** Missing from the types of Node, which Bun's are merged with. */
+/** A type that the types of Node lack, with which Bun's are merged. */
 type BunRequest = Request & { bytes(): Promise<Uint8Array> };
 
 let open: Promise<void> | undefined;
 
-/** Resolves with the open group, in the turn of the event loop that opened it. */
+/** Resolves with the open group, in the same iteration of the event loop that opened it. */
 function join(): Promise<void> {
   open ??= new Promise((resolve) => {
     setImmediate(() => {

@@ -9,7 +9,7 @@ export interface Growth {
   readonly series: number;
   /** Size with every series counted in every retained minute. */
   readonly minutesMb: number;
-  /** Size of each further day, kept by the hour. */
+  /** Size of each additional day, kept by the hour. */
   readonly dayMb: number;
 }
 

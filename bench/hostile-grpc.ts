@@ -7,7 +7,7 @@ import { round } from './numbers.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService } from './service.ts';
 
-/** Memory of the gRPC listener held by connections without a key, and the time until it is freed. */
+/** Memory of the gRPC listener that connections without a key hold, and the time until it is freed. */
 export const hostileGrpc: Benchmark = {
   summary: 'resident memory while connections leave every gRPC call half sent, and after they close',
   usage:
@@ -34,9 +34,9 @@ export const hostileGrpc: Benchmark = {
 interface Attack {
   readonly connections: number;
   readonly streams: number;
-  /** Bytes of a message, whose last one is not sent. */
+  /** Number of bytes of a message, whose last byte is not sent. */
   readonly message: number;
-  /** Waiting time after the attack, and after its end. */
+  /** Waiting time after the attack, and again after its end. */
   readonly seconds: number;
 }
 

@@ -52,9 +52,9 @@ interface HeldMeasurement {
   readonly held: number;
   readonly peak: number;
   readonly after: number;
-  /** Connections still open at the time of the second figure. */
+  /** Number of connections still open at the time of the second figure. */
   readonly open: number;
-  /** The response to another client's packet meanwhile. */
+  /** The response to another client's packet during the attack. */
   readonly others: string;
 }
 
@@ -93,7 +93,7 @@ async function hold(
   return { ...row, open, others };
 }
 
-/** Sends bytes and never reads the response. Nothing the server does to the connection is an error here. */
+/** Sends bytes and never reads the response. An action of the server on the connection is not an error here. */
 async function openAndSend(host: string, port: number, bytes: Buffer): Promise<Socket> {
   const socket = connect({ host, port }).on('error', () => {});
   socket.resume();

@@ -12,9 +12,9 @@ import { type Service, startService } from './service.ts';
 
 const quiet = { rate: 100, connections: 8 };
 
-/** Effect on an application of reports that are small to send and large to decode. */
+/** Effect on an application of other senders, whose reports are small to send and large to decode. */
 export const hostileReports: Benchmark = {
-  summary: "an application's latency beside senders of reports that are small to send and large to decode",
+  summary: 'latency of an application next to senders of reports that are small to send and large to decode',
   usage: '[--json] [--connections 16] [--kilobytes 16] [--seconds 10] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { connections: 16, kilobytes: 16, seconds: 10 };
@@ -51,7 +51,7 @@ interface HostileMeasurement {
 type Options = Readonly<Record<'connections' | 'kilobytes' | 'seconds', number>> & { readonly binary: string };
 type MakeRequest = (key: string) => Buffer;
 
-/** Whole requests, by content of their bodies. */
+/** Returns whole requests, by the content of their bodies. */
 function createShapes(small: boolean): ReadonlyMap<string, MakeRequest> {
   const part = small ? 1 / 10 : 1;
   return new Map([
@@ -74,7 +74,7 @@ function jsonReport(entry: (at: number) => string, count: number): MakeRequest {
   };
 }
 
-/** A `FeatureStat` with its key, its environment, and empty entries. */
+/** Returns a `FeatureStat` with its key, its environment, and empty entries. */
 function emptyEntries(count: number): MakeRequest {
   return (key) => {
     const text = (field: number, value: string) =>
@@ -167,7 +167,7 @@ function aborted(signal: AbortSignal): Promise<[undefined]> {
   });
 }
 
-/** The HTTP status, or the status in the trailers of gRPC-Web. */
+/** Returns the HTTP status, or the status in the trailers of gRPC-Web. */
 function statusIn(response: Buffer | boolean): string {
   if (typeof response === 'boolean') return 'closed';
   const text = response.toString('latin1');
@@ -183,5 +183,5 @@ function print(json: boolean, shapes: readonly HostileMeasurement[]): void {
     `${cores} (${mainCores})`,
     JSON.stringify(rest.answers),
   ]);
-  show(json, { shapes }, [['beside', 'p50 ms', 'p99 ms', 'resident', 'cores (main)', 'answers'], ...rows]);
+  show(json, { shapes }, [['senders', 'p50 ms', 'p99 ms', 'resident', 'cores (main)', 'answers'], ...rows]);
 }

@@ -9,12 +9,12 @@ const frameHead = 9;
 const firstWindow = 65_535;
 const largestWindow = 0x7fffffff;
 
-/** The outcome of a call: the response message, or none if it failed. */
+/** Called with the response message of a call, or with `undefined` if the call failed. */
 export type ResponseListener = (stream: number, message: Uint8Array | undefined) => void;
 
 /**
- * The client side of one HTTP/2 connection, reduced to what a load generator needs: it parses only frame boundaries and messages.
- * The generator then costs a fraction of the target.
+ * The client side of one HTTP/2 connection, reduced to the needs of a load generator: it parses only frame boundaries
+ * and messages. The generator then costs a fraction of the target.
  */
 export class Http2Connection {
   readonly #socket: { write(bytes: Uint8Array): number };
@@ -53,14 +53,14 @@ export class Http2Connection {
     return stream;
   }
 
-  /** Sends the bytes that the socket did not accept yet. */
+  /** Sends the bytes that the socket has not accepted yet. */
   flush(): void {
     const chunks = this.#unsent;
     this.#unsent = [];
     this.#send(...chunks);
   }
 
-  /** @throws {Error} if the peer closes the connection */
+  /** Reads a chunk of responses. @throws {Error} if the peer closes the connection */
   receive(chunk: Uint8Array): void {
     const bytes = this.#unread.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#unread, chunk]);
     let at = 0;
@@ -147,7 +147,9 @@ function setting(id: number, value: number): Buffer {
   return bytes;
 }
 
-/** The header block of a unary call (RFC 7541 §6): from the static table, or as literals that are not indexed. */
+/**
+ * Returns the header block of a unary call (RFC 7541 §6): from the static table, or as literals that are not indexed.
+ */
 function requestHeaders(authority: string, path: string): Buffer {
   const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
   return Buffer.concat([

@@ -23,9 +23,9 @@ const variants = ['on', 'off', 'new'] as const;
 /** Interval between packets during the import, ms. */
 const packetMs = 20;
 
-/** Duration of an import, and what it costs the server and its senders. */
+/** Duration of an import, and its cost for the server and its senders. */
 export const importRows: Benchmark = {
-  summary: 'duration of an import, memory of the server, and latency of packets meanwhile',
+  summary: 'duration of an import, memory of the server, and latency of packets during it',
   usage: '[--json] [--flags 2000] [--days 70] [--small] [--binary dist/flagmeter]',
   async run(args) {
     // 2 000 flags of three variants in each of the hours of 70 days are 10 million rows.

@@ -7,7 +7,7 @@ import { rssMb } from './process-stats.ts';
 import { commitsIn, middle } from './rounds.ts';
 import { sendPackets, verifyCounts } from './service.ts';
 
-/** Durable packets, beside the bare HTTP engine, and beside the skeleton of an ingest. */
+/** Durable packets, compared with the bare HTTP engine, and with the skeleton of an ingest. */
 export const packets: Comparison<'series'> = {
   summary: 'durable telemetry packets per second, compared with the bare HTTP engine (the floor)',
   unit: 'packet',
@@ -47,12 +47,13 @@ export const packets: Comparison<'series'> = {
 
 const comparison = besideFloor(packets);
 
-/** Many connections show the cost of a packet, few show the duration of a commit. */
+/** Numbers of connections. Many connections show the cost of a packet, few show the duration of a commit. */
 const everyConnections = ['256', '64'];
 
 /**
- * Durable telemetry, the bare HTTP engine, and the skeleton of an ingest, driven in turn by the same generator with the same packets.
- * A result is for one number of connections, so JSON, and a run that specifies the number, contain one.
+ * Durable telemetry, the bare HTTP engine, and the skeleton of an ingest, driven alternately by the same generator with
+ * the same packets. A result is for one number of connections. So JSON output, and a run that specifies the number,
+ * contain only one result.
  */
 export const ingest: Benchmark = {
   ...comparison,

@@ -14,7 +14,7 @@ import { rssMb } from './process-stats.ts';
 
 const health = { ready: true, failed: () => {} };
 
-/** Tokens per transaction while the list is filled. */
+/** Number of tokens per transaction while the list is filled. */
 const perTransaction = 10_000;
 const lookups = 200_000;
 
@@ -39,10 +39,10 @@ export const invalidation: Benchmark = {
       show(options.json, result, [
         ['tokens on the list', `${result.tokens}`],
         ['on disk', `${result.diskMb} MiB`],
-        ['lookup of a token not on it', `${result.lookupNs} ns`],
-        ['lookup of a token that is on it', `${result.listedNs} ns`],
+        ['lookup of a token that is not on the list', `${result.lookupNs} ns`],
+        ['lookup of a token that is on the list', `${result.listedNs} ns`],
         ['resident memory without the list', `${result.emptyRssMb} MiB`],
-        ['resident memory with it, after the same number of lookups', `${result.rssMb} MiB`],
+        ['resident memory with the list, after the same number of lookups', `${result.rssMb} MiB`],
         ['steps of the sweep', `${result.sweepSteps}`],
         ['a step, median', `${result.stepMs} ms`],
         ['a step, slowest of a hundred', `${result.stepP99Ms} ms`],
@@ -54,7 +54,7 @@ export const invalidation: Benchmark = {
   },
 };
 
-/** Runs the service, has it look up each of many new tokens, and returns its resident memory. */
+/** Runs the service, sends each of many new tokens, and returns its resident memory. */
 async function residentAfter(
   { binary, requests }: { readonly binary: string; readonly requests: number },
   data: string,
@@ -70,7 +70,7 @@ async function residentAfter(
   return resident;
 }
 
-/** Fills the list with tokens that expire within the hour, and times lookups of those and of others. */
+/** Fills the list with tokens that expire within the hour, and times lookups of listed and unlisted tokens. */
 async function fill(data: string, tokens: number) {
   const accounts = openAccountTables(data);
   const accountStore = new EmbeddedAccountStore(accounts, health);
@@ -92,14 +92,14 @@ async function fill(data: string, tokens: number) {
   return figures;
 }
 
-/** A token issued at some time within the last hour. */
+/** Returns a token issued at some time within the last hour. */
 function newToken(): TokenReference {
   const ago = randomBytes(2).readUInt16BE() % 3600;
   const clock = { now: () => systemClock.now() - ago * 1000 };
   return newTokenIdentity({ clock: clock as Clock, randomBytes });
 }
 
-/** Nanoseconds per lookup. @throws {Error} if one is wrong */
+/** Measures nanoseconds per lookup. @throws {Error} if a result is wrong */
 function timeLookups(list: Reader, tokens: readonly TokenReference[], expected: boolean): number {
   let right = 0;
   const start = performance.now();

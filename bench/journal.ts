@@ -58,7 +58,10 @@ function measureAppends(place: Journal, size: number, count: number) {
   return { us: round(median(times) * 1_000), perSecond: round((count / total) * 1_000) };
 }
 
-/** Fills a segment with frames of 200 bytes, without flushing each, and reads it; then a segment with one frame. */
+/**
+ * Fills a segment with frames of 200 bytes, without flushing each, and reads it. Then does the same for a segment with
+ * one frame.
+ */
 function measureReplay(place: Journal) {
   const parts = [Buffer.alloc(200, 1)];
   const writer = begin({ ...place, files: withoutSync(place.files) });
@@ -102,7 +105,7 @@ function measureChecksum(): number {
   return round(bytes.length / 1_000 / time);
 }
 
-/** Milliseconds. */
+/** Returns the duration of an action, ms. */
 function timed(act: () => void): number {
   const begin = performance.now();
   act();

@@ -32,13 +32,13 @@ export const memory: Benchmark = {
   },
 };
 
-/** The startup leaves garbage, which the runtime returns within this time. */
+/** Time within which the runtime returns the garbage of the startup. */
 const settleMs = 1_000;
 
 /** Resident memory of a service, MiB. */
 export interface Resident {
   readonly packets: number;
-  /** Before the packets, after them, and at most. */
+  /** Memory before the packets, after them, and at most. */
   readonly idle: number;
   readonly after: number;
   readonly peak: number;

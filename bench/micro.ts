@@ -18,10 +18,10 @@ import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import { createMix } from './packets.ts';
 
-/** Packets per measured iteration: a single one is too short for a clock. */
+/** Packets per measured iteration, because a single packet is too short for a clock. */
 const packetsPerIteration = ingestMix.features;
 
-/** The steps of the packet path, each alone, in this process. */
+/** The steps of the packet path, each measured alone, in this process. */
 export const micro: Benchmark = {
   summary:
     'nanoseconds a packet of each step: parse and validate, resolve, bucket, batch, merge, write over ever more series',
@@ -40,7 +40,7 @@ export const micro: Benchmark = {
   },
 };
 
-/** Each step does its part of the packet path for all packets. */
+/** Returns steps that each do their share of the packet path for all packets. */
 function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () => void> {
   const bodies = createPackets(ingestMix, 'a-frontend-key').map((packet) => Buffer.from(packet.body));
   const packets = bodies.map((body) => checkPacket(parseJson(decodeText(body))));
@@ -76,7 +76,10 @@ function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () 
   };
 }
 
-/** What a worker does for a batch of packets, whose senders are each at another place of the list: most of it is the disk's. */
+/**
+ * Returns the work of a worker for a batch of packets, whose senders are each at another place of the list. Most of it
+ * is work of the disk.
+ */
 function writing(series: number): { name: string; step: () => void; close: () => Promise<void> } {
   const directory = mkdtempSync(join(tmpdir(), 'flagmeter-micro-'));
   const store = openUsageTables(directory);

@@ -2,10 +2,10 @@ import { createKey, manage } from '../test/support/binary.ts';
 import { besideFloor, type Comparison } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
 
-/** Number of users to mint ids for, in turn. After that many, minting rotates ids. */
+/** Number of users for whom ids are minted in rotation. After that many, minting replaces ids. */
 const users = 20_000;
 
-/** Durable minting and the bare HTTP engine, driven in turn by the same generator with the same bodies. */
+/** Durable minting and the bare HTTP engine, driven alternately by the same generator with the same bodies. */
 export const identities: Comparison<never> = {
   summary: 'durably minted instance ids per second, compared with the bare HTTP engine (the floor)',
   unit: 'mint',
@@ -29,7 +29,7 @@ export const identities: Comparison<never> = {
 
 export const mint = besideFloor(identities);
 
-/** A server's keep-alive request, as sent when a user signs in. */
+/** Returns a server's keep-alive request, as sent when a user signs in. */
 function requestText(http: string, key: string, user: number): string {
   const body = JSON.stringify({
     identity: `user-${user}@example.com`,

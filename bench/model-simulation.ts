@@ -1,27 +1,27 @@
-/** CPU and disk of each step, µs. They come from runs of the other benchmarks. */
+/** CPU and disk time of each step, µs. The values come from runs of the other benchmarks. */
 export interface Costs {
-  /** A packet on the thread that accepts it. */
+  /** Cost of a packet on the thread that accepts it. */
   readonly accept: number;
-  /** What the main thread does besides for a packet that another thread accepts. */
+  /** Additional cost on the main thread for a packet that another thread accepts. */
   readonly main: number;
-  /** CPU of the journal's thread: a commit, and each packet in it. */
+  /** CPU of the journal's thread: for a commit, and for each packet in it. */
   readonly commit: number;
   readonly append: number;
-  /** The flush of a commit, and the transfer of each packet to the disk. */
+  /** Time for the flush of a commit, and for the transfer of each packet to the disk. */
   readonly flush: number;
   readonly transfer: number;
-  /** A packet on the folding thread, and the part of it in which the store has no other writer. */
+  /** Cost of a packet on the folding thread, and the share of it in which the store has no other writer. */
   readonly fold: number;
   readonly write: number;
-  /** Compiler, garbage collector and allocator of the runtime, a packet. */
+  /** Cost of the compiler, garbage collector and allocator of the runtime, per packet. */
   readonly runtime: number;
-  /** The load generator, a packet, if it shares the cores; else 0. */
+  /** Cost of the load generator per packet, if it shares the cores; otherwise 0. */
   readonly generator: number;
 }
 
 export interface Machine {
   readonly cores: number;
-  /** Front-end threads. Without any, the main thread accepts. */
+  /** Number of front-end threads. If it is 0, the main thread accepts packets. */
   readonly threads: number;
   readonly workers: number;
   readonly applications: number;
@@ -37,9 +37,9 @@ export interface SimulationResult {
   readonly share: number;
 }
 
-/** Packets that a thread handles before others run: a turn of the event loop. */
+/** Number of packets that a thread handles before other tasks run: one iteration of the event loop. */
 const turn = 32;
-/** Packets that wait to be folded before commits wait too: the bound of the journal. */
+/** Number of packets that wait to be folded before commits wait too: the limit of the journal. */
 const unfolded = 200_000;
 const warmUp = 50_000;
 const measuredUs = 200_000;
@@ -49,7 +49,7 @@ interface Work {
   readonly done: () => void;
 }
 
-/** A thread, or another resource: one piece of work at a time, the others wait in their order. */
+/** A thread, or another resource: it does one piece of work at a time, and other work waits in order. */
 class Resource {
   readonly name: string;
   busyUs = 0;
@@ -95,7 +95,7 @@ class Resource {
   }
 }
 
-/** Threads that run share the cores equally. Everything else takes its time. */
+/** Simulates threads that share the cores equally. Everything else takes its own time. */
 class Simulation {
   now = 0;
   /** CPU time of all threads. */
@@ -125,7 +125,7 @@ class Simulation {
     while (this.now < end) this.#step();
   }
 
-  /** Advances to the end of the work, or of the time, that ends first. */
+  /** Advances to the end of the work or of the time, whichever is first. */
   #step(): void {
     const speed = Math.min(1, this.#cores / this.#running.size);
     const first = findFirst(this.#running, ({ us }) => us);
@@ -153,13 +153,13 @@ function findFirst<T>(items: Iterable<T>, order: (item: T) => number): T | undef
 
 /** The packets of one accepting thread that go to one lane. */
 interface Stream {
-  /** In the open batch, and in the batch that is being committed. */
+  /** Number of packets in the open batch, and in the batch that is being committed. */
   open: number;
   committing: number;
   readonly settled: (packets: number) => void;
 }
 
-/** Simulates senders that send the next packet when the last one is on disk. */
+/** Simulates senders that send the next packet when the previous one is on disk. */
 export function simulate(costs: Costs, machine: Machine): SimulationResult {
   const simulation = new Simulation(machine.cores);
   const generator = new Resource(simulation, 'generator', costs.generator > 0);
@@ -214,7 +214,10 @@ export function simulate(costs: Costs, machine: Machine): SimulationResult {
   };
 }
 
-/** A lane: its journal takes the batches that wait, and its folding thread follows. @returns commits the open batch of a stream */
+/**
+ * Creates a lane: its journal takes the waiting batches, and its folding thread follows.
+ * @returns a function that commits the open batch of a stream
+ */
 function createLane(simulation: Simulation, costs: Costs, disk: Resource, store: Resource): (stream: Stream) => void {
   const journal = new Resource(simulation, 'journal');
   const fold = new Resource(simulation, 'fold');

@@ -16,7 +16,7 @@ const lanes = [
   { applications: 4, workers: 4 },
 ] as const;
 
-/** From this share of all cores, they are the limit. */
+/** Share of the use of all cores from which the cores are the limit. */
 const full = 0.93;
 
 interface Row extends SimulationResult, Machine {}
@@ -54,7 +54,7 @@ function readCosts(file: string): Partial<Costs> {
   return JSON.parse(readFileSync(file, 'utf8')) as Partial<Costs>;
 }
 
-/** The smallest number of threads within 1 % of the highest throughput. */
+/** Returns the smallest number of threads within 1 % of the highest throughput. */
 function best(costs: Costs, machine: Omit<Machine, 'threads'>): Row {
   const { cores, applications, workers, connections } = machine;
   const rows = Array.from({ length: cores + 1 }, (_, threads): Row => {

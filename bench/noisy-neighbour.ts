@@ -15,9 +15,10 @@ const quietConnections = 8;
 /** Seconds after which memory of received packets must be freed. */
 const restSeconds = 10;
 
-/** Effect on an application of another that sends few but large packets. */
+/** Effect on an application of another application that sends few but large packets. */
 export const noisyNeighbour: Benchmark = {
-  summary: 'latency of a quiet application beside one that sends packets of 60 kB, and memory of the service',
+  summary:
+    'latency of a quiet application next to another application that sends packets of 60 kB, and memory of the service',
   usage: '[--json] [--rate 374] [--kilobytes 60] [--connections 64] [--seconds 10] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { rate: 374, kilobytes: 60, connections: 64, seconds: 10, rest: restSeconds };
@@ -92,7 +93,7 @@ function print(json: boolean, { alone, beside, noisy, ...memory }: NeighbourMeas
   show(json, result, [
     ['', 'p50 ms', 'p99 ms'],
     ['quiet, alone', `${result.aloneP50Ms}`, `${result.aloneP99Ms}`],
-    [`quiet, beside ${result.noisyRps} large packets/s`, `${result.p50Ms}`, `${result.p99Ms}`],
+    [`quiet, next to ${result.noisyRps} large packets/s`, `${result.p50Ms}`, `${result.p99Ms}`],
     [],
     [`resident: ${result.idleRssMb} MiB before, ${result.peakRssMb} at most, ${result.restedRssMb} at rest again`],
   ]);

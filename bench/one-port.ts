@@ -6,7 +6,7 @@ import { thousandSeries } from './packets.ts';
 import { driveInTurn, middle, type Target } from './rounds.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 
-/** The same packets to both listeners of one service, in turn: the gRPC listener serves them as one port does. */
+/** The same packets to both listeners of one service, alternately: the gRPC listener serves them as one port does. */
 export const onePort: Benchmark = {
   summary: 'packets per second over HTTP/1.1 on one port with gRPC, compared with the HTTP listener',
   usage: '[--json] [--connections 64] [--seconds 5] [--rounds 3] [--small] [--binary dist/flagmeter]',
@@ -41,7 +41,9 @@ export const onePort: Benchmark = {
   },
 };
 
-/** Both listeners of a service, as targets of the same packets: the HTTP listener, and the one port. */
+/**
+ * Both listeners of a service, as targets of the same packets: the HTTP listener, and the gRPC listener on one port.
+ */
 export interface Listeners {
   readonly targets: readonly [http: Target, one: Target];
   /** Checks the counts after all runs. @throws {Error} if they are wrong */

@@ -6,13 +6,13 @@ import { rssMb } from './process-stats.ts';
 import { middle } from './rounds.ts';
 import { sendRequests, verifyCounts } from './service.ts';
 
-/** Flags in a request, each with two variants. */
+/** Number of flags in a request, each with two variants. */
 const features = 50;
 
-/** The generator replaces it by the time of sending, so that no request repeats another. */
+/** Time that the generator replaces by the time of sending, so that no request repeats another. */
 const time = '2026-01-31T11:59:00.000000Z';
 
-/** An export request of log records, as OpenFeature's EventHook sends them. */
+/** Returns an export request of log records, as OpenFeature's EventHook sends them. */
 function createRequest(records: number, since: Date) {
   const counts = new Map<string, [number, number, number]>();
   const events = Array.from({ length: records }, (_, at) => {

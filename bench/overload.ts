@@ -10,10 +10,10 @@ import { readCommits, type Service, startService, verifyCounts } from './service
 /** Offered load, relative to the peak throughput. */
 const factors = [1, 2, 5];
 
-/** Connections at which nothing is refused: at most that many packets wait. */
+/** Number of connections at which nothing is refused, because at most that many packets wait. */
 const calmConnections = 256;
 
-/** Remaining throughput when clients that retry at once offer more than the service accepts. */
+/** Remaining throughput when clients that retry immediately offer more than the service accepts. */
 export const overload: Benchmark = {
   summary: 'accepted packets per second while 1, 2 and 5 times the capacity is offered',
   usage: '[--json] [--connections 2000] [--seconds 5] [--high 600] [--low 300] [--small] [--binary dist/flagmeter]',
@@ -35,7 +35,7 @@ export const overload: Benchmark = {
   },
 };
 
-/** One run at a fixed offered rate. Figures are per second, except the latency and the CPU. */
+/** A run at a fixed offered rate. Figures are per second, except the latency and the CPU. */
 interface Run {
   readonly offered: number;
   readonly taken: number;
@@ -47,7 +47,7 @@ interface Run {
 }
 
 interface OverloadMeasurement {
-  /** Accepted per second with a number of connections that is never refused. */
+  /** Packets accepted per second with a number of connections that is never refused. */
   readonly capacity: number;
   readonly runs: readonly Run[];
   readonly accepted: readonly number[];
@@ -74,7 +74,7 @@ async function measure(service: Service, { connections, seconds, high }: Options
     const report = await send({ connections, rate, overload: true, warmupSeconds: 0 });
     const commits = ((await readCommits(service.http)) ?? 0) - before.commits;
     runs.push(summarizeRun(report, commits, cpuSeconds(service.pid) - before.cpu));
-    note(`${factor} × ${round(capacity)}/s offered: ${round(runs.at(-1)!.taken)}/s taken`);
+    note(`${factor} × ${round(capacity)}/s offered: ${round(runs.at(-1)!.taken)}/s accepted`);
   }
   return { capacity, runs, accepted: requests.map((_, at) => sum(reports.map((each) => each.accepted[at]!))) };
 }
@@ -92,10 +92,10 @@ function summarizeRun({ requests, errors, seconds, p99 }: LoadReport, commits: n
   };
 }
 
-/** Any response other than 202 and 503, or none at all, is a failure under any load. */
+/** Reports lost packets. Any response other than 202 and 503, or a missing response, is a failure under any load. */
 function noteLost({ errors: { 503: _, ...lost } }: LoadReport): void {
   if (Object.keys(lost).length === 0) return;
-  note(`NEITHER TAKEN NOR REFUSED: ${JSON.stringify(lost)}`);
+  note(`NEITHER ACCEPTED NOR REFUSED: ${JSON.stringify(lost)}`);
   process.exitCode = 1;
 }
 
@@ -108,7 +108,7 @@ function print(json: boolean, { capacity, runs }: OverloadMeasurement): void {
   const kept = round(runs.at(-1)!.taken / peak, 3);
   const result = { capacity: round(capacity), peak: round(peak), kept, runs };
   show(json, result, [
-    ['', 'answered/s', 'taken/s', 'refused/s', 'commits/s', 'p99 ms', 'µs CPU an answer'],
+    ['', 'answered/s', 'taken/s', 'refused/s', 'commits/s', 'p99 ms', 'µs CPU a response'],
     ...runs.map((run, at) => [`${factors[at]} × ${round(capacity)}/s offered`, ...Object.values(run).map(String)]),
     [`${round(kept * 100)} % of the peak is accepted under the highest load; every count verified in the usage report`],
   ]);

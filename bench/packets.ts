@@ -1,13 +1,16 @@
 import type { BenchPacket, PacketMix } from '../src/bench/load/packets.ts';
 
-/** 3 features × 2 variants + 2 metrics a packet, over a number of series: every twentieth is a metric, 2 to 20 of them. */
+/**
+ * Returns packets with 3 features × 2 variants + 2 metrics, over a number of series. Every twentieth series is a
+ * metric, 2 to 20 in total.
+ */
 export function createMix(series: number): PacketMix {
   const metrics = Math.min(20, Math.max(2, Math.floor(series / 20)));
   const features = Math.max(3, Math.floor((series - metrics) / 2));
   return { features, variants: 2, metrics, featuresPerPacket: 3, metricsPerPacket: 2 };
 }
 
-/** Memory and start: the same packets, over 490 features × 2 variants + 20 metrics = 1 000 series. */
+/** The packets for memory and startup, over 490 features × 2 variants + 20 metrics = 1 000 series. */
 export const thousandSeries: PacketMix = {
   features: 490,
   variants: 2,
@@ -20,10 +23,10 @@ export function countSeries(mix: PacketMix): number {
   return mix.features * mix.variants + mix.metrics;
 }
 
-/** Variants of a feature in a large packet. */
+/** Number of variants of a feature in a large packet. */
 const variantsOfLarge = 30;
 
-/** A few packets of about a given size with as many counts as fit: 60 kB hold some 6 000. */
+/** Returns a few packets of about a given size with as many counts as fit: 60 kB hold some 6 000. */
 export function createLargePackets(bytes: number, key: string): BenchPacket[] {
   return Array.from({ length: 4 }, (_, index) => {
     const counts = new Map<string, [number, number, number]>();

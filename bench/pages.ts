@@ -36,7 +36,7 @@ const ranges = [
 
 /** Resident memory of the server while many pages of the console show a large store. */
 export const pages: Benchmark = {
-  summary: 'resident memory beside polling console pages on a store of many flags and many days',
+  summary: 'resident memory next to polling console pages on a store of many flags and many days',
   usage:
     '[--json] [--flags 2000] [--days 90] [--hours 3] [--pages 50] [--seconds 40] [--rate 200] [--small] [--binary dist/flagmeter]',
   async run(args) {
@@ -64,7 +64,7 @@ interface Store {
   readonly key: string;
 }
 
-/** An environment that was used in every hour. */
+/** Creates an environment that was used in every hour. */
 async function makeStore({ binary, flags, days, hours }: Options): Promise<Store> {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data, binary);
@@ -119,7 +119,7 @@ async function measure(options: Options): Promise<void> {
   ]);
 }
 
-/** Packets that together name every flag. */
+/** Returns packets that together name every flag. */
 function createRequests(flags: number, key: string, host: string): string[] {
   const packets = Array.from({ length: Math.ceil(flags / featuresPerPacket) }, (_, packet) => {
     const names = Array.from({ length: featuresPerPacket }, (_, at) => `flag-${packet * featuresPerPacket + at}`);
@@ -144,7 +144,7 @@ interface OpenPage {
   readonly ending: AbortSignal;
 }
 
-/** A page that polls for changes. */
+/** Opens a page that polls for changes. */
 async function openPage(
   { base, authorization, page, responses, ending }: OpenPage,
   { pages, flags }: Options,
@@ -174,11 +174,14 @@ async function openPage(
   }
 }
 
-/** What a page requests: two of three show the flags, the others one flag. The slower reports are requested less often. */
+/**
+ * Lists the paths that a page requests. Two of three pages show the flags, the others one flag. The slower reports are
+ * requested less often.
+ */
 function listPaths(page: number, flags: number, turn: number): readonly string[] {
   const { hours, step } = ranges[page % ranges.length]!;
   const width = { minute: 60_000, hour: hourMs, day: 24 * hourMs }[step];
-  // Some pages show a part of the past, chosen in a chart.
+  // Some pages show a past section, chosen in a chart.
   const to = Math.ceil((Date.now() + 1) / width) * width - (page % 5 === 4 ? page * width : 0);
   const span = `environment=Production&from=${new Date(to - hours * hourMs).toISOString()}&to=${new Date(to).toISOString()}`;
   const range = `${span}&step=${step}`;

@@ -16,7 +16,7 @@ const jobs: Readonly<Record<string, (binary: string) => readonly Peer[]>> = {
 
 /** Other programs on this machine, driven by the same generator as flagmeter. */
 export const peers: Benchmark = {
-  summary: 'other programs beside flagmeter: unleash-server, a counter on PostgreSQL, oidc-provider',
+  summary: 'other programs compared with flagmeter: unleash-server, a counter on PostgreSQL, oidc-provider',
   usage: '[--json|--markdown] [--connections 64] [--seconds 4] [--rounds 2] [--small] [PART …]',
   async run(args) {
     const words = args.filter((word) => word === '--markdown' || Object.hasOwn(jobs, word));

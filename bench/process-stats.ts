@@ -4,39 +4,42 @@ import { readThreads } from '../src/bench/load/server-usage.ts';
 /** Ticks per second in `/proc/PID/stat`: always 100 in user space on Linux. */
 const ticksPerSecond = 100;
 
-/** Current resident memory of a process, MiB. */
+/** Returns the current resident memory of a process, MiB. */
 export function rssMb(pid: number): number {
   return statusMb(pid, 'VmRSS');
 }
 
-/** Current resident memory of a process without file pages, which the kernel may drop at any time, MiB. */
+/** Returns the current resident memory of a process without file pages, which the kernel can drop at any time, MiB. */
 export function ownMb(pid: number): number {
   return statusMb(pid, 'RssAnon');
 }
 
-/** Peak resident memory of a process, MiB. */
+/** Returns the peak resident memory of a process, MiB. */
 export function peakRssMb(pid: number): number {
   return statusMb(pid, 'VmHWM');
 }
 
-/** CPU time of all threads of a process, user and system, in seconds. */
+/** Returns the CPU time of all threads of a process, user and system, in seconds. */
 export function cpuSeconds(pid: number): number {
   return secondsIn(`/proc/${pid}/stat`);
 }
 
-/** The same for its main thread alone. */
+/** Returns the CPU time of its main thread alone. */
 export function mainThreadSeconds(pid: number): number {
   return secondsIn(`/proc/${pid}/task/${pid}/stat`);
 }
 
-/** CPU time of the threads of a process by name, in seconds. Threads of one name are added up. */
+/** Returns the CPU time of the threads of a process by name, in seconds. Threads with the same name are added up. */
 export function threadSeconds(pid: number): Map<string, number> {
   const seconds = new Map<string, number>();
   for (const thread of readThreads(pid)) seconds.set(thread.name, (seconds.get(thread.name) ?? 0) + thread.seconds);
   return seconds;
 }
 
-/** Bytes written to disks by a process. The kernel counts whole folios, so it may be several times the actual amount. */
+/**
+ * Returns the bytes written to disks by a process. The kernel counts whole folios, so it can be several times the
+ * actual amount.
+ */
 export function ioBytes(pid: number): number {
   const bytes = /^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1];
   return Number(bytes);

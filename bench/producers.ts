@@ -12,7 +12,7 @@ import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import type { ProducerStart } from './producer-thread.ts';
 
-/** Threads that commit to one journal, and to one each, on the disk of `TMPDIR`. */
+/** Threads that commit to one journal, and to one journal each, on the disk of `TMPDIR`. */
 export const producers: Benchmark = {
   summary: 'commits of several threads to one journal, and to one journal each, on the disk of TMPDIR',
   usage: '[--json] [--threads 1,2,4] [--rate 15000] [--seconds 2] [--small]',
@@ -46,7 +46,7 @@ interface Figures {
   readonly cpuUs: number;
 }
 
-/** Measures journals that several threads each commit to. Figures are per second, for all of them. */
+/** Measures journals to which several threads each commit. Figures are per second, for all threads. */
 async function measure(
   journals: number,
   threadsOfEach: number,

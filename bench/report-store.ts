@@ -8,7 +8,7 @@ import { openUsageTables } from '../src/storage/lmdb/usage.ts';
 
 /** An environment to fill. */
 export interface History {
-  /** Its number. */
+  /** Number of the environment. */
   readonly environment: number;
   readonly application: number;
   readonly flags: number;
@@ -22,13 +22,13 @@ export interface History {
 /** The variants of each flag. */
 export const variants = ['on', 'off', 'control'] as const;
 
-/** The flags with users of their own, and their users per day. */
+/** Number of flags that have separate users, and number of their users per day. */
 export const [flagsWithUsers, usersPerDay] = [40, 200];
 
 const [hourMs, dayMs] = [3_600_000, 86_400_000];
 const senders = ['web/2.3', 'web/2.4', 'api/1.9', 'jobs/7', 'ios/5.1'];
 
-/** The numbers of an application and of its environments. The service must not be running. */
+/** Returns the numbers of an application and of its environments. The service must not be running. */
 export async function findNumbers(data: string, id: string): Promise<{ application: number; environments: number[] }> {
   const accounts = openAccountTables(data);
   const { number, environments } = accounts.applications.get(id)!;
@@ -37,8 +37,8 @@ export async function findNumbers(data: string, id: string): Promise<{ applicati
 }
 
 /**
- * Fills environments through the service's own code, as if every series had been counted in every hour of use, and in every retained
- * minute. Then does all due upkeep.
+ * Fills environments through the service's own code, as if every series had been counted in every hour of use, and in
+ * every retained minute. Then it does all due upkeep.
  */
 export async function fillHistory(data: string, histories: readonly History[], now: number): Promise<void> {
   const store = openUsageTables(data);

@@ -55,7 +55,7 @@ interface Store {
 
 const environments = { all: 'Production', few: 'Few' } as const;
 
-/** Two environments: one with all flags, and one with a tenth of them. */
+/** Creates a store with two environments: one with all flags, and one with a tenth of them. */
 async function makeStore({ binary, flags, days, hours }: Options): Promise<Store> {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data, binary);
@@ -99,7 +99,7 @@ interface Open {
 async function open(binary: string, { data, credentials, application }: Store): Promise<Open> {
   const service = await startBinary({ data, binary, args: ['--api-rate', '0'] });
   const authorization = `Bearer ${await token(service.http, credentials)}`;
-  // The setup of the first report, whichever it is: the thread, and its connection.
+  // The first report starts the thread and opens its connection.
   await fetch(`http://${service.http}/api/v2/applications/${application}/metrics`, { headers: { authorization } });
   return {
     async ask(path) {
@@ -147,7 +147,7 @@ function questions({ flags, days }: Options): readonly Question[] {
   ];
 }
 
-/** An overview is computed at most once a second, so a round takes longer than that. */
+/** Requests each report in rounds. An overview is computed at most once a second, so a round takes longer than that. */
 async function askAll(
   service: Open,
   wanted: readonly Question[],
@@ -183,6 +183,6 @@ function print(
     ['', 'cold ms', 'warm ms', 'best ms', 'kB'],
     ...figures.map(({ name, coldMs, warmMs, bestMs, kb }) => [name, `${coldMs}`, `${warmMs}`, `${bestMs}`, `${kb}`]),
     [],
-    [`cold: the first request after a start; warm: the median of ${rounds} later ones, none of them cached`],
+    [`cold: the first request after startup; warm: the median of ${rounds} later requests, none of them cached`],
   ]);
 }

@@ -47,7 +47,7 @@ export const retention: Benchmark = {
   },
 };
 
-/** Reports usage for each past minute except those of the last two hours. */
+/** Reports usage for each past minute except the last two hours. */
 async function fill(service: Service, minutes: number, now: number): Promise<void> {
   let next = 0;
   const send = async () => {
@@ -60,14 +60,14 @@ async function fill(service: Service, minutes: number, now: number): Promise<voi
       const body = JSON.stringify({ appKey: service.key, environment: 'Production', time, stats });
       const headers = { 'content-type': 'application/json' };
       const response = await fetch(`http://${service.http}/api/usage/stats`, { method: 'POST', headers, body });
-      if (response.status !== 200) throw new Error(`a report was answered with ${response.status}`);
+      if (response.status !== 200) throw new Error(`a report got the response ${response.status}`);
       await response.arrayBuffer();
     }
   };
   await Promise.all(Array.from({ length: reportsAtOnce }, send));
 }
 
-/** All checks of one old feature, and the number of buckets of its first variant. */
+/** Reads all checks of one old feature, and the number of buckets of its first variant. */
 async function readOld(service: Service, minutes: number, now: number): Promise<{ checks: number; points: number }> {
   const { features } = await usage(service.http, service.accessToken, service.applicationId, {
     environment: 'Production',

@@ -4,7 +4,7 @@ import { note } from './benchmark.ts';
 import { median, round } from './numbers.ts';
 import { cpuSeconds, mainThreadSeconds } from './process-stats.ts';
 
-/** The load of one run: full speed unless it has a rate per second. Other values replace those of the benchmark. */
+/** The load of one run: full speed, or a rate per second. Other values replace the values of the benchmark. */
 export interface Open {
   readonly rate?: number;
   readonly seconds?: number;
@@ -23,9 +23,9 @@ export interface Target {
   readonly commits?: () => Promise<number | null>;
 }
 
-/** One run of a target. */
+/** A run of a target. */
 export interface Run extends LoadReport {
-  /** CPU per request, µs: all threads, and the main thread. */
+  /** CPU per request, µs: of all threads, and of the main thread. */
   readonly cpuUs: number;
   readonly mainUs: number;
   /** Commits during the run; `null` if the target does not report them. */
@@ -39,7 +39,7 @@ export interface Driven {
 }
 
 export interface Rounds {
-  /** The targets at full speed. The first floor is the one for the ratio. */
+  /** The targets at full speed. The first floor is the floor of the ratio. */
   readonly floors: readonly Driven[];
   readonly service: Driven;
   /** The floor and the service at half of the service's rate, as open loops. */
@@ -47,11 +47,12 @@ export interface Rounds {
   readonly half: Run;
 }
 
-/** Background work of the last process, such as a fold or garbage collection, mostly ends within this pause. */
+/** Pause in which background work of the last process, such as a fold or garbage collection, mostly ends. */
 const settleMs = 200;
 
 /**
- * Runs steps in turn, so that conditions are the same. Every other round has the reverse order, so that none always follows the same one.
+ * Runs steps alternately, so that conditions are the same. Every other round has the reverse order, so that no step
+ * always follows the same one.
  * @returns the results of each step, one per round
  */
 export async function inTurn<Result>(rounds: number, steps: readonly (() => Promise<Result>)[]): Promise<Result[][]> {
@@ -66,7 +67,7 @@ export async function inTurn<Result>(rounds: number, steps: readonly (() => Prom
   return results;
 }
 
-/** Drives targets in turn. */
+/** Drives targets alternately. */
 export async function driveInTurn(rounds: number, targets: readonly Target[], open: Open): Promise<Driven[]> {
   const results = await inTurn(
     rounds,
@@ -94,7 +95,7 @@ export async function drive({ name, pid, drive, commits }: Target, open: Open): 
   };
 }
 
-/** Drives the floors and the service in turn; then the floor and the service at half rate. */
+/** Drives the floors and the service alternately; then the floor and the service at half rate. */
 export async function measureRounds(
   rounds: number,
   floors: readonly [Target, ...Target[]],
@@ -107,18 +108,18 @@ export async function measureRounds(
   return { floors: driven, service: measured, floorHalf: floorHalf!.runs[0]!, half: half!.runs[0]! };
 }
 
-/** The median of a figure of the runs. */
+/** Returns the median of a figure of the runs. */
 export function middle({ runs }: Driven, figure: 'rps' | 'cpuUs' | 'mainUs'): number {
   return median(runs.map((run) => run[figure]));
 }
 
-/** Commits of the service in all runs; `null` if it does not report them. */
+/** Returns the commits of the service in all runs; `null` if it does not report them. */
 export function commitsIn({ service, half }: Rounds): number | null {
   const commits = [...service.runs, half].map((run) => run.commits);
   return commits.every((each) => each !== null) ? commits.reduce((sum, each) => sum + each, 0) : null;
 }
 
-/** The result of every such benchmark; latencies are those at half rate. */
+/** Returns the result of such a benchmark; latencies are measured at half rate. */
 export function summarizeRounds({ floors, service, half }: Rounds) {
   const [floor, ...others] = floors.map((each) => ({ ...each, ratio: ratioTo(each, service) }));
   return {
@@ -131,13 +132,13 @@ export function summarizeRounds({ floors, service, half }: Rounds) {
   };
 }
 
-/** Speed of the service relative to a floor: the median of the ratios of the rounds. */
+/** Returns the speed of the service relative to a floor: the median of the ratios of the rounds. */
 function ratioTo(floor: Driven, service: Driven): number {
   const ratios = service.runs.map((run, turn) => run.rps / (floor.runs[turn]?.rps ?? Number.NaN));
   return round(median(ratios), 3);
 }
 
-/** The service compared with each floor, as rows of one cell. */
+/** Returns the service compared with each floor, as rows of one cell. */
 export function ratioRows({ floors, service }: Rounds): string[][] {
   return floors.map((floor) => {
     const main = (middle(service, 'mainUs') / middle(floor, 'mainUs')).toFixed(2);
@@ -147,7 +148,7 @@ export function ratioRows({ floors, service }: Rounds): string[][] {
 
 type Quantile = 'p50' | 'p90' | 'p99' | 'p999';
 
-/** All rates, as rows of a table: medians if there were several rounds. */
+/** Returns all rates as rows of a table, with medians if there were several rounds. */
 export function speedRows(
   unit: string,
   quantiles: readonly Quantile[],

@@ -68,7 +68,7 @@ export async function sendRequests(
 }
 
 /**
- * Checks that the service counted exactly what it accepted: a benchmark of wrong results is worthless.
+ * Checks that the service counted exactly what it accepted, because a benchmark of wrong results is worthless.
  * @param accepted number of 202 responses by index of the packet
  * @throws {Error} that names the first series whose counts differ
  */
@@ -89,7 +89,7 @@ export async function verifyCounts(
   }
 }
 
-/** Reports cover whole hours, because they consist of whole buckets. */
+/** Rounds down to an hour, because reports consist of whole buckets. */
 function floorToHour(time: Date): Date {
   return new Date(Math.floor(time.getTime() / 3_600_000) * 3_600_000);
 }
@@ -102,7 +102,7 @@ function readCounts(report: UsageReport): Map<string, readonly number[]> {
   );
 }
 
-/** Commits so far, according to the readiness response; `null` if it does not contain them. */
+/** Returns the commits so far, according to the readiness response; `null` if it does not contain them. */
 export async function readCommits(http: string): Promise<number | null> {
   const response = await fetch(`http://${http}/readyz`);
   const body = (await response.json()) as { commits?: number };

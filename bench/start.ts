@@ -42,7 +42,7 @@ export async function timeStart(binary: string, data: string): Promise<number> {
   return elapsed;
 }
 
-/** The size of an executable, MiB. */
+/** Returns the size of an executable, MiB. */
 export function sizeMb(binary: string): number {
   return statSync(binary).size / 2 ** 20;
 }

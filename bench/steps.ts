@@ -7,7 +7,7 @@ import { createMix } from './packets.ts';
 import { sendPackets, startService } from './service.ts';
 import { ThreadCosts } from './thread-costs.ts';
 
-/** The steps that are added to the floor one after the other: see floor.ts. */
+/** Steps that are added to the floor one after the other: see floor.ts. */
 const added = ['headers', 'bytes', 'group', 'cors'];
 
 interface MeasuredServer {
@@ -16,7 +16,10 @@ interface MeasuredServer {
   readonly costs: ThreadCosts;
 }
 
-/** The bare HTTP engine with ever more of the steps of an ingest, and the service, driven in turn with the same packets. */
+/**
+ * The bare HTTP engine with more and more steps of an ingest, and the service, driven alternately with the same
+ * packets.
+ */
 export const steps: Benchmark = {
   summary:
     'CPU of the main thread per packet, step by step: the bare HTTP engine, the steps of any ingest on it, the service',
@@ -30,7 +33,8 @@ export const steps: Benchmark = {
       const packets = createPackets(createMix(210), service.key);
       const servers = [...(await startFloors()), measured('flagmeter', service)];
       const plan = { connections, seconds, warmupSeconds: seconds / 10 };
-      for (const server of servers) await sendPackets(server.http, packets, plan); // Until the code is compiled.
+      // The load runs until the code is compiled.
+      for (const server of servers) await sendPackets(server.http, packets, plan);
       for (let turn = 1; turn <= rounds; turn += 1) {
         for (const server of servers)
           await server.costs.measure(async () => (await sendPackets(server.http, packets, plan)).requests);

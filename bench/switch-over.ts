@@ -7,7 +7,7 @@ import { type Service, startService } from './service.ts';
 
 const token = `default:production.${'f'.repeat(56)}`;
 
-/** What the gateway does to reports, by the part of the run (0 to 1). Some answers are lost throughout. */
+/** Faults of the gateway by the elapsed share of the run (0 to 1). Some responses are lost throughout. */
 const faults = [
   { from: 0.15, to: 0.22, fault: 503 },
   { from: 0.22, to: 0.3, fault: 429 },
@@ -15,14 +15,14 @@ const faults = [
 ] as const;
 const lostResponses = 0.1;
 
-/** When the server is restarted, cleanly and not. */
+/** Restarts of the server, clean and unclean, by the elapsed share of the run. */
 const restarts = [
   { at: 0.75, signal: 'SIGTERM' },
   { at: 0.85, signal: 'SIGKILL' },
 ] as const;
 
 interface Run {
-  /** Unix ms: when all services had registered. */
+  /** Time when all services had registered, Unix ms. */
   begun: number;
   /** Names of the services that have registered. */
   readonly registered: Set<string>;
@@ -34,11 +34,11 @@ interface Run {
 }
 
 /**
- * Services with the published SDK of Unleash change over to flagmeter, which refuses, is unreachable, restarts and loses answers
- * meanwhile. Every check must count once.
+ * Services with the published SDK of Unleash change over to flagmeter. During the change it refuses reports, is
+ * unreachable, restarts and loses responses. Every check must count once.
  */
 export const switchOver: Benchmark = {
-  summary: 'services with the SDK of Unleash change over while answers are lost: sent and counted checks',
+  summary: 'services with the SDK of Unleash change over while responses are lost: sent and counted checks',
   usage: '[--json] [--services 100] [--seconds 75] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const options = readOptions(args, { services: 100, seconds: 75 }, { services: 3, seconds: 30 });
@@ -96,7 +96,7 @@ interface CheckResult {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** Waits for all services to register, and then for a part of the run. */
+/** Waits for all services to register, and then for a share of the run. */
 async function until(run: Run, part: number): Promise<void> {
   while (Date.now() < run.begun + part * 1000 * run.seconds) await Bun.sleep(50);
 }
@@ -113,7 +113,7 @@ function startSdk(url: string, n: number) {
   return { checked, finish: () => void child.stdin.end() };
 }
 
-/** Forwards reports to the server of the moment, with faults. */
+/** Forwards reports to the current server, with faults. */
 async function openGateway(run: Run) {
   const server = createServer((incoming, outgoing) => {
     if (incoming.url?.endsWith('/register')) register(run, incoming);
@@ -135,7 +135,7 @@ function register(run: Run, { headers }: IncomingMessage): void {
   if (run.registered.size === run.services && run.begun === Number.POSITIVE_INFINITY) run.begun = Date.now();
 }
 
-/** @returns what happens to the report */
+/** Forwards a report, or not. @returns the result for the report */
 function forward(run: Run, incoming: IncomingMessage, outgoing: ServerResponse): string {
   const fault = faultAt((Date.now() - run.begun) / 1000, run.seconds);
   if (fault === 'unreachable') {

@@ -2,20 +2,20 @@ import { increase } from '../src/runtime/counts.ts';
 import { median } from './numbers.ts';
 import { threadSeconds } from './process-stats.ts';
 
-/** Threads of the service. Those of the runtime have other names. */
+/** Names of the threads of the service. Threads of the runtime have other names. */
 const named: ReadonlySet<string> = new Set(['main', 'front', 'journal', 'fold']);
 
 /** CPU time of a process per packet, by thread. */
 export class ThreadCosts {
   readonly #pid: number;
-  /** µs a packet of each run, by name. Threads of the runtime are `runtime`. */
+  /** µs per packet in each run, by name. Threads of the runtime are `runtime`. */
   readonly #runs: ReadonlyMap<string, number>[] = [];
 
   constructor(pid: number) {
     this.#pid = pid;
   }
 
-  /** @param drive sends packets, and returns their number */
+  /** Measures a run. @param drive sends packets, and returns their number */
   async measure(drive: () => Promise<number>): Promise<void> {
     const before = threadSeconds(this.#pid);
     const packets = await drive();
@@ -28,12 +28,12 @@ export class ThreadCosts {
     this.#runs.push(costs);
   }
 
-  /** The median of the runs, µs a packet. @param name of threads, or `runtime` */
+  /** Returns the median of the runs, µs per packet. @param name name of threads, or `runtime` */
   of(name: string): number {
     return median(this.#runs.map((costs) => costs.get(name) ?? 0));
   }
 
-  /** The same for all threads together. */
+  /** The median for all threads together. */
   get all(): number {
     return median(this.#runs.map((costs) => [...costs.values()].reduce((sum, each) => sum + each, 0)));
   }

@@ -19,7 +19,10 @@ interface Server {
   readonly accepted: number[];
 }
 
-/** The service with several numbers of front-end threads, and the bare HTTP engine, driven in turn with the same packets. */
+/**
+ * The service with several numbers of front-end threads, and the bare HTTP engine, driven alternately with the same
+ * packets.
+ */
 export const threads: Benchmark = {
   summary: 'durable packets per second, latencies and CPU by thread, with several numbers of front-end threads',
   usage:

@@ -2,7 +2,7 @@ import { type Credentials, manage, token as newToken } from '../test/support/bin
 import { besideFloor, type Comparison } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
 
-/** Number of tokens that requests use in turn: callers do not request a new one each time. */
+/** Number of tokens that requests use in rotation, because callers do not request a new one each time. */
 const callers = 64;
 
 /** Issued access tokens, compared with the bare HTTP engine that signs once per request. */
@@ -28,7 +28,7 @@ export const calls = tokenComparison({
 export const token = besideFloor(issuing);
 export const verify = besideFloor(calls);
 
-/** One comparison of this kind. */
+/** A comparison of requests with tokens. */
 interface TokenComparison {
   readonly summary: string;
   /** The result of one request. */
@@ -57,7 +57,7 @@ function tokenComparison({ floor, requests, ...comparison }: TokenComparison): C
   };
 }
 
-/** The request of a machine for a token. */
+/** Returns the request of a machine for a token. */
 export function tokenRequest(
   http: string,
   { clientId, clientSecret }: Pick<Credentials, 'clientId' | 'clientSecret'>,

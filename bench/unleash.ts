@@ -13,10 +13,10 @@ export const token = `default:production.${'f'.repeat(56)}`;
 /** The start of the buckets, which the generator replaces. */
 export const start = '2026-01-31T11:59:00.000000Z';
 
-/** Senders of the messages, each with its own connection. */
+/** Number of senders of the messages, each with a separate connection. */
 const senders = 200;
 
-/** Buckets of Unleash SDKs, as their Node SDK sends them. Each flag has `no`, `yes` and a variant. */
+/** Returns buckets as the Node SDK of Unleash sends them. Each flag has `no`, `yes` and a variant. */
 export function createBuckets(features: number, perMessage: number, run: string): BenchPacket[] {
   const stop = new Date().toISOString();
   return Array.from({ length: senders }, (_, sender) => {
@@ -41,7 +41,7 @@ export function createBuckets(features: number, perMessage: number, run: string)
   });
 }
 
-/** The HTTP request of a message. */
+/** Returns the HTTP request of a message. */
 export function formatRequest({ body }: BenchPacket, http: string): string {
   return [
     'POST /api/client/metrics HTTP/1.1',
@@ -54,7 +54,7 @@ export function formatRequest({ body }: BenchPacket, http: string): string {
   ].join('\r\n');
 }
 
-/** Messages of Unleash SDKs, beside the bare HTTP engine that parses them. */
+/** Messages of Unleash SDKs, compared with the bare HTTP engine that parses them. */
 export const messages: Comparison<'flags' | 'flags-per-message'> = {
   summary: 'durable messages of Unleash SDKs per second, compared with the bare HTTP engine (the floor)',
   unit: 'message',

@@ -11,7 +11,7 @@ const everyMs = 2000;
 
 /** Effect of polling console pages on packets. */
 export const watchers: Benchmark = {
-  summary: 'latency of packets alone, and beside pages that poll the overview every two seconds',
+  summary: 'latency of packets alone, and next to pages that poll the overview every two seconds',
   usage:
     '[--json] [--pages 50] [--connections 64] [--rate 5000] [--seconds 10] [--rounds 3] [--small] [--binary dist/flagmeter]',
   async run(args) {
@@ -54,7 +54,9 @@ interface ResponseCounts {
   bytes: number;
 }
 
-/** Every other round starts with the run that has pages, so that after-effects hit both runs alike. */
+/**
+ * Measures a round. Every other round starts with the run that has pages, so that after-effects hit both runs alike.
+ */
 async function measureRound(
   service: Service,
   packets: readonly BenchPacket[],
@@ -71,11 +73,11 @@ async function measureRound(
   ending.abort();
   await Promise.all(looking);
   const alone = before ?? (await send(service, packets, options));
-  note(`round ${turn}: p99 alone ${round(alone.p99, 2)} ms, beside ${round(beside.p99, 2)} ms`);
+  note(`round ${turn}: p99 alone ${round(alone.p99, 2)} ms, with pages ${round(beside.p99, 2)} ms`);
   return { alone, beside, pages };
 }
 
-/** A page that polls for changes every two seconds. */
+/** Opens a page that polls for changes every two seconds. */
 async function look(service: Service, startMs: number, pages: ResponseCounts, ending: AbortSignal): Promise<void> {
   const url = `http://${service.http}/api/v2/applications/${service.applicationId}/overview?environment=Production`;
   let etag = '';
@@ -89,7 +91,7 @@ async function look(service: Service, startMs: number, pages: ResponseCounts, en
     });
     const { byteLength } = await response.arrayBuffer();
     if (response.status !== 200 && response.status !== 304)
-      throw new Error(`a page was answered with ${response.status}`);
+      throw new Error(`a page got the response ${response.status}`);
     pages[response.status === 200 ? 'changed' : 'unchanged'] += 1;
     pages.bytes += byteLength;
     etag = response.headers.get('etag') ?? '';
@@ -130,10 +132,10 @@ function print({ json, pages, rate, seconds }: Options & { readonly json: boolea
   show(json, result, [
     [`${rate} packets/s`, 'p50 ms', 'p99 ms'],
     ['alone', `${result.aloneP50Ms}`, `${result.aloneP99Ms}`],
-    [`beside ${pages} pages`, `${result.p50Ms}`, `${result.p99Ms}`],
+    [`with ${pages} pages`, `${result.p50Ms}`, `${result.p99Ms}`],
     [],
     [
-      `p99 beside is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each; ${answered} responses to pages`,
+      `p99 with pages is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each; ${answered} responses to pages`,
     ],
   ]);
 }

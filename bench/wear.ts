@@ -9,14 +9,14 @@ import { round } from './numbers.ts';
 import { cpuSeconds, ioBytes, rssMb } from './process-stats.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
-/** Three flags of two variants each, of 100; and the same with one of ten metrics, from a person. */
+/** Packets with three flags of two variants each, of 100 flags; and the same with one of ten metrics, from a person. */
 const plain: PacketMix = { features: 100, variants: 2, metrics: 10, featuresPerPacket: 3, metricsPerPacket: 0 };
 const personal: PacketMix = { ...plain, metricsPerPacket: 1 };
 
 const fewRates = [100];
 const rates = [100, 1_000, 5_000, 20_000];
 
-/** Other processes' writes, in bytes per second, from which the figures of a slow rate are unreliable. */
+/** Rate of other processes' writes, in bytes per second, above which the figures of a slow rate are unreliable. */
 const quietBytes = 20_000;
 
 /** Cost of a packet for the disk and the CPU, at fixed rates. */
@@ -45,7 +45,7 @@ export type WearOptions = Readonly<
 
 interface Options extends WearOptions {
   readonly rates: readonly number[];
-  /** Values of `--commit-delay`; the default if there are none. */
+  /** Values of `--commit-delay`; the default if the list is empty. */
   readonly delays: readonly number[];
 }
 
@@ -58,11 +58,11 @@ export interface Trial {
   readonly since: Date;
   readonly packets: readonly BenchPacket[];
   readonly accepted: number[];
-  /** The next packet. */
+  /** Index of the next packet. */
   next: number;
 }
 
-/** Figures of one run. Those of the disk are `null` if the kernel does not count them. */
+/** Figures of one run. Figures of the disk are `null` if the kernel does not count them. */
 export interface WearRun {
   readonly kind: Kind;
   readonly offered: number;
@@ -70,7 +70,7 @@ export interface WearRun {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Per packet: kB written, writes and flushes of the device; kB of `/proc/PID/io`; CPU of the process. */
+  /** Figures per packet: kB written, writes and flushes of the device; kB of `/proc/PID/io`; CPU of the process. */
   readonly diskKb: number | null;
   readonly writes: number | null;
   readonly flushes: number | null;
@@ -83,7 +83,7 @@ export interface WearRun {
   readonly idleFlushes: number | null;
 }
 
-/** Each rate is run by all services in turn, so that conditions are the same. */
+/** Measures packets of a kind. All services run each rate one after the other, so that conditions are the same. */
 async function measureKind(kind: Kind, options: Options): Promise<WearRun[]> {
   const trials: Trial[] = [];
   const runs: WearRun[] = [];
@@ -108,7 +108,7 @@ export function verifyTrial({ service, packets, accepted, since }: Trial): Promi
   return verifyCounts(service, packets, accepted, since);
 }
 
-/** Starts a service. Series and people are known to it, and segments of its journal exist. */
+/** Starts a service that knows its series and people, and whose journal has segments. */
 export async function prepareTrial(kind: Kind, delay: number | undefined, options: WearOptions): Promise<Trial> {
   const since = new Date();
   const { siblings, people, binary } = options;
@@ -125,7 +125,7 @@ export async function prepareTrial(kind: Kind, delay: number | undefined, option
   return trial;
 }
 
-/** A packet for each person, who gets the same flags each time. */
+/** Returns a packet for each person, who receives the same flags each time. */
 function packetsOfPeople(people: number, key: string): BenchPacket[] {
   const base = createPackets(personal, key);
   return Array.from({ length: people }, (_, at) => {
@@ -134,7 +134,7 @@ function packetsOfPeople(people: number, key: string): BenchPacket[] {
   });
 }
 
-/** Sends the next packets of a subject, in turn. */
+/** Sends the next packets of a subject, in rotation. */
 async function send(
   trial: Trial,
   count: number,
@@ -152,14 +152,14 @@ async function send(
   return report;
 }
 
-/** Sends packets at a rate, and measures what they cost. */
+/** Sends packets at a rate, and measures their cost. */
 export async function measure(trial: Trial, kind: Kind, rate: number, options: WearOptions): Promise<WearRun> {
   const { name, service, packets } = trial;
   const { pid, data } = service;
   const device = findDevice(data);
   const read = () => (device === undefined ? undefined : diskStats(device));
   await storeAll(service);
-  await pause(options.idle * 1000); // Gives the service time to prepare a segment.
+  await pause(options.idle * 1000); // The pause gives the service time to prepare a segment.
   const rested = read();
   await pause(options.idle * 1000);
   const before = { disk: read(), io: ioBytes(pid), cpu: cpuSeconds(pid) };
@@ -172,7 +172,7 @@ export async function measure(trial: Trial, kind: Kind, rate: number, options: W
     value === undefined ? null : round(value / requests, decimals);
   const perIdleSecond = (value: number | undefined) => (value === undefined ? null : round(value / options.idle, 1));
   if ((idle?.bytes ?? 0) > quietBytes * options.idle) {
-    note(`WRITTEN BESIDE to ${device}: ${round(idle!.bytes / 1e3 / options.idle)} kB/s with the service idle`);
+    note(`OTHER WRITES to ${device}: ${round(idle!.bytes / 1e3 / options.idle)} kB/s with the service idle`);
   }
   return {
     ...{ kind, offered: rate, name, perSecond: round(rps), p50Ms: round(p50, 2), p99Ms: round(p99, 2) },
@@ -192,7 +192,7 @@ function between(before: DiskStats | undefined, after: DiskStats | undefined): D
   return before && after && diskStatsBetween(before, after);
 }
 
-/** Reads a report, which folds its data into the store: each run pays for everything it has sent. */
+/** Reads a report, which folds its data into the store, so that the cost of all sent packets belongs to this run. */
 async function storeAll({ http, accessToken, applicationId }: Service): Promise<void> {
   const query = 'environment=Production&step=day';
   await manage(http, accessToken, 'GET', `/api/v2/applications/${applicationId}/usage?${query}`, 200);
@@ -223,7 +223,7 @@ function print(json: boolean, runs: readonly WearRun[], growth: Growth): void {
       'p50 ms',
       'p99 ms',
       'MiB',
-      'beside kB/s',
+      'other kB/s',
     ],
     ...runs.map((run) => [
       `${run.kind}, ${run.offered}/s, ${run.name}`,

@@ -1,6 +1,6 @@
 import { seededRandom } from '../test/support/random.ts';
 
-/** Pseudo-random numbers from a seed: the same seed gives the same sequence. */
+/** Pseudo-random numbers from a seed: the same seed results in the same sequence. */
 export class Dice {
   readonly #random: () => number;
 
@@ -8,7 +8,7 @@ export class Dice {
     this.#random = seededRandom(seed);
   }
 
-  /** A whole number from `least` to `most`. */
+  /** Returns a whole number from `least` to `most`. */
   between(least: number, most: number): number {
     return least + Math.floor(this.#random() * (most - least + 1));
   }
@@ -28,7 +28,7 @@ export class Dice {
       .map(({ item }) => item);
   }
 
-  /** Separate dice for a concurrent part. */
+  /** Returns separate dice for a concurrent task. */
   fork(): Dice {
     return new Dice(this.between(0, 2 ** 32 - 1));
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const mark = 'CHAOS_ENCLOSED';
 
-/** Whether this process is inside the namespaces. */
+/** True if this process is inside the namespaces. */
 export const isEnclosed = process.env[mark] !== undefined;
 
 /** Separate namespaces: nothing inside is visible outside, and everything ends with the first process inside. */
@@ -17,14 +17,15 @@ const reap = ['sh', '-c', '"$@"; exit $?', 'sh'];
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs this program again in separate namespaces and a separate process group. A signal closes its stdin, which requests its end. Sent
- * directly, the signal would end the programs between the two, and lose the exit code.
- * @param folder for everything that it leaves behind
+ * Runs this program again in separate namespaces and a separate process group. A signal closes its stdin, which
+ * requests its end. If the signal were sent directly, it would end the programs between the two processes, and lose the
+ * exit code.
+ * @param folder folder for all remaining files
  * @returns its exit code
  * @throws {Error} unless the user is root
  */
 export function runEnclosed(args: readonly string[], folder: string): Promise<number> {
-  if (process.getuid?.() !== 0) throw new Error('Cannot make network namespaces: run it as root');
+  if (process.getuid?.() !== 0) throw new Error('Cannot create network namespaces: run this command as root');
   const temporary = temporaryIn(folder);
   const command = ['--pdeathsig', 'KILL', 'unshare', ...namespaces, '--propagation', 'private', ...reap];
   const child = spawn('setpriv', [...command, process.execPath, process.argv[1] ?? '', ...args], {
@@ -39,7 +40,7 @@ export function runEnclosed(args: readonly string[], folder: string): Promise<nu
   });
 }
 
-/** PostgreSQL runs as another user, and must find its data there. */
+/** Returns a directory for temporary files. PostgreSQL runs as another user, and must find its data there. */
 function temporaryIn(folder: string): string {
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary, { recursive: true });

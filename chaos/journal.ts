@@ -10,7 +10,7 @@ export class Journal {
   readonly #counts = new Map<string, number>();
   #round = 0;
 
-  /** @param folder for `journal.log` */
+  /** @param folder folder of `journal.log` */
   constructor(folder: string) {
     this.folder = folder;
     this.#file = join(folder, 'journal.log');
@@ -20,7 +20,7 @@ export class Journal {
     return this.#violations;
   }
 
-  /** Number of occurrences of each counted event. */
+  /** Returns the number of occurrences of each counted event. */
   get counts(): ReadonlyMap<string, number> {
     return this.#counts;
   }

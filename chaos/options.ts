@@ -7,14 +7,14 @@ import { faults } from './faults/draw.ts';
 
 export const usage = `npm run chaos -- [--minutes N] [--seed S] [options]
 
-  --minutes N      Ends after the round that is under way then; 2 without it
-  --seed S         The same seed draws the same faults; a new one without it
-  --rounds N       Ends after this number of rounds, whatever the time
-  --only A,B       Draws among these faults only: ${[...faults.keys()].join(', ')}
-  --alone          One node without PostgreSQL
-  --stop           Ends after the first round with a violation
-  --binary FILE    Another executable than dist/flagmeter
-  --folder DIR     Takes the logs and the data; a fresh one of the temp directory without it
+  --minutes N      Time after which no round starts, in minutes (default 2)
+  --seed S         Seed that determines the faults (default: a random one)
+  --rounds N       Number of rounds, in place of a time
+  --only A,B       Faults to draw from (default all): ${[...faults.keys()].join(', ')}
+  --alone          Run one node without PostgreSQL
+  --stop           Stop after the first round with a violation
+  --binary FILE    Executable of the service (default dist/flagmeter)
+  --folder DIR     Folder for logs and data (default: a new temporary folder)
 `;
 
 export interface Options {

@@ -33,14 +33,17 @@ export interface InvalidatedToken {
   readonly how: string;
 }
 
-/** Shared by the clients of a round: where to send, what they did, and when to stop. */
+/** State that the clients of a round share: where to send, what they did, and when to stop. */
 export class Round {
   readonly senders: Sender[] = [];
-  /** Senders whose node was given up. Reports need not wait for their packets until the node notices, but all of them must count in the end. */
+  /**
+   * Senders whose node is considered lost. Reports need not wait for their packets until the node notices, but all of
+   * them must count in the end.
+   */
   readonly unwatched = new Set<Sender>();
   readonly people: Person[] = [];
   readonly changes: Change[] = [];
-  /** Also those of earlier rounds. */
+  /** Invalidated tokens, including those of earlier rounds. */
   readonly invalidated: InvalidatedToken[];
 
   readonly scene: Scene;
@@ -48,7 +51,7 @@ export class Round {
   readonly tokens: Tokens;
   readonly shop: Shop;
 
-  /** Whether changes of accounts may be lost, because the database loses confirmed commits. */
+  /** True if changes of accounts can be lost, because the database loses confirmed commits. */
   isLossy = false;
   isOver = false;
   /** Number of packets and reports by outcome. */
@@ -77,7 +80,7 @@ export class Round {
     return this.scene.nodes.filter((node) => !this.scene.withdrawn.has(node));
   }
 
-  /** Usually the balancer, otherwise one of the nodes. */
+  /** Returns the address of the balancer in most cases, otherwise of one of the nodes. */
   somewhere(dice: Dice, host: 'http' | 'metrics' = 'http'): string {
     return dice.chance(0.6) ? balanced.http : this.node(dice)[host];
   }

@@ -11,7 +11,7 @@ import type { RoundFault } from './faults/draw.ts';
 import { pause } from './pause.ts';
 import type { Round } from './round.ts';
 
-/** Runs clients and injects faults, then repairs everything, and compares the reports with the answers. */
+/** Runs clients and injects faults, then repairs everything, and compares the reports with the responses. */
 export async function runRound(
   round: Round,
   dice: Dice,
@@ -31,7 +31,7 @@ export async function runRound(
   await round.scene.makeWell();
   round.journal.note('everything is compared');
   await check(round, dice, began).catch((error: Error) => {
-    round.journal.violation(`it cannot be checked: ${error.message}`);
+    round.journal.violation(`the round cannot be checked: ${error.message}`);
   });
   checkResponses(round.journal, knownResponses);
 }

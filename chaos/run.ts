@@ -47,7 +47,7 @@ async function runRounds(scene: Scene, options: Options, journal: Journal): Prom
   }
 }
 
-/** A public client of the first team, for sign-ins. */
+/** Registers a public client of the first team, for sign-ins. */
 async function registerClient(tokens: Tokens): Promise<string> {
   const path = `/api/v2/teams/${tokens.credentials.teamId}/clients`;
   const body = { name: 'Shop', type: 'public', redirectUris: [redirectUri] };

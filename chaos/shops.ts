@@ -3,10 +3,10 @@ import type { Shop } from './round.ts';
 import { balanced } from './scene/balancer.ts';
 import type { Scene } from './scene/scene.ts';
 
-/** Below the maximum number of environments of an application, including the default ones. */
+/** Number of rounds of one application, below the maximum number of its environments, including the default ones. */
 const roundsOfOne = 40;
 
-/** Creates an environment for each round, and an application for some. */
+/** Creates an environment for each round, and an application for every few rounds. */
 export class Shops {
   readonly #scene: Scene;
   readonly #tokens: Tokens;
@@ -18,14 +18,14 @@ export class Shops {
     this.#tokens = tokens;
   }
 
-  /** @throws {Error} if a node fails to do or show it without a fault */
+  /** Creates the shop of the next round. @throws {Error} if a node fails to do or show it without a fault */
   async next(): Promise<Shop> {
     if (this.#made++ % roundsOfOne === 0) this.#last = await this.#openApplication();
     const base = this.#last as Omit<Shop, 'environment'>;
     const environment = `round-${this.#made}`;
     const path = `/api/v2/applications/${base.application}/environments`;
     await this.#make(path, { name: environment });
-    // After such a read, the node accepts packets of the environment.
+    // After this read, the node accepts packets of the environment.
     for (const node of this.#scene.nodes) await this.#tokens.insist(node.http, { kind: 'list read', path });
     return { ...base, environment };
   }

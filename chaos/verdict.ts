@@ -7,14 +7,14 @@ export const exitCodes = { held: 0, violated: 1, incomplete: 2 } as const;
 const failures = ['uncaughtException', 'unhandledRejection'] as const;
 
 /**
- * Decides the exit code of this process and prints its summary, however the process ends: on request, by an exception, or because
- * nothing keeps it running. The code is 0 only if the run was completed without a violation.
+ * Determines the exit code of this process and prints its summary, however the process ends: on request, by an
+ * exception, or because nothing keeps it running. The code is 0 only if the run was completed without a violation.
  */
 export class Verdict {
   readonly #journal: Journal;
   #rounds: number | undefined;
 
-  /** @param title the first words of the summary */
+  /** @param title first words of the summary */
   constructor(journal: Journal, title: string) {
     this.#journal = journal;
     process.on('exit', () => {
@@ -29,7 +29,7 @@ export class Verdict {
     this.#rounds = rounds;
   }
 
-  /** Ends the run when a stream ends: the process at the other end requests it, or is gone. */
+  /** Ends the run when a stream ends: the process at the other end requests this, or is gone. */
   endWith(stream: NodeJS.ReadStream): void {
     stream.resume().once('end', () => this.#end('on request'));
   }

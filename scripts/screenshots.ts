@@ -1,6 +1,6 @@
 /**
- * Takes the screenshots of the README and the docs: starts `dist/flagmeter demo`, signs in, and captures the console in Chromium.
- * `npm run screenshots`; CHROMIUM selects another browser.
+ * Takes the screenshots of the README and the docs: starts `dist/flagmeter demo`, signs in, and captures the console in
+ * Chromium. `npm run screenshots`; CHROMIUM selects another browser.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -13,9 +13,9 @@ import { type Demo, startDemo, stopDemos } from '../test/support/demo.ts';
 /** One screenshot: a page of the console at a screen size. */
 interface Picture {
   readonly name: string;
-  /** Path of the page below that of its application. */
+  /** Path of the page below the path of its application. */
   readonly path: string;
-  /** By default, Shop; `null` for a page outside of applications. */
+  /** Name of the application, Shop by default; `null` for a page outside of applications. */
   readonly application?: string | null;
   readonly screen: BrowserContextOptions;
   /** Text that must be on the page before the screenshot is taken. */
@@ -35,7 +35,7 @@ const pictures: readonly Picture[] = [
     path: '/Production/connect?use=unleash',
     application: 'Warehouse',
     screen: { viewport: { width: 1280, height: 1300 } },
-    when: 'Adopt the token',
+    when: 'Adopt token',
   },
   { name: 'sign-in', path: '/settings/sign-in', application: null, screen, when: 'Identity providers' },
   { name: 'phone', path: '/Production/flags?range=7d', screen: phone, when: 'checkout-redesign' },

@@ -28,14 +28,14 @@ async function run([word, ...argv]: readonly string[], terminal: Terminal): Prom
   return (await others.help())([name, ...second], terminal);
 }
 
-/** The message of an expected error explains itself; an error of the program is shown with its stack. */
+/** Returns the message of an expected error, which explains itself, or the stack of an error of the program. */
 function complaint(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (/(\$bunfs|\.bun-).*\.node\b/.test(error.message)) return addonComplaint(error);
   return error instanceof TypeError || error instanceof ReferenceError ? error.stack : error.message;
 }
 
-/** At its start the executable unpacks the LMDB add-on to the temp directory and loads it from there. */
+/** Explains a failed load of the LMDB add-on, which the executable unpacks to the temp directory at startup. */
 function addonComplaint({ message }: Error): string {
   const directory = /(\/.*)\/\.bun-/.exec(message)?.[1] ?? process.env['BUN_TMPDIR'] ?? tmpdir();
   const fault = message.includes('failed to map segment')
@@ -45,7 +45,7 @@ function addonComplaint({ message }: Error): string {
   return `${fault}; ${must} (${message})`;
 }
 
-/** What scripts read instead of the message. */
+/** Returns the error as JSON, which scripts read instead of the message. */
 function failureJson(error: unknown): string {
   const kind = error instanceof Failure ? error.kind : error instanceof UsageError ? 'usage' : 'failed';
   const code = kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -66,7 +66,7 @@ const terminal: Terminal = {
   readFile: (path) => readTextFile(path === '-' ? 0 : path),
 };
 
-// The reader of the output may close the pipe early, as `head` does.
+// The reader of the output can close the pipe early, as `head` does.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') return;
   terminal.err(`Cannot write to standard output: ${message}\n`);
@@ -82,6 +82,6 @@ try {
   const wantsJson = process.argv.includes('--json');
   terminal.err(`${wantsJson ? failureJson(error) : complaint(error)}\n`);
   process.exitCode = getExitCode(error);
-  // A thread may still be working, or a pipe waiting for its other end.
+  // A thread can still be working, or a pipe waiting for its other end.
   if (process.exitCode === exitCodes.interrupted) process.exit();
 }

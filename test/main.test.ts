@@ -7,7 +7,7 @@ import { temporaryDirectory } from './support/temporary.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** What Bun compiles at the first start. */
+/** Folder of the code that Bun compiles at the first startup. */
 const compiled = freshDirectory();
 
 function flagmeter(...argv: string[]) {
@@ -20,7 +20,7 @@ function flagmeter(...argv: string[]) {
 }
 
 describe('flagmeter', () => {
-  it('without a command shows the help on stderr and ends with 2', () => {
+  it('shows the help on stderr and ends with 2 without a command', () => {
     expect(flagmeter()).toEqual({ code: 2, out: '', err: helpText() });
   });
 
@@ -43,7 +43,7 @@ describe('flagmeter', () => {
     },
   );
 
-  it.each(['version', '--version', '-v'])('%s prints the version and what it runs on', (name) => {
+  it.each(['version', '--version', '-v'])('%s prints the version and its runtime', (name) => {
     const { code, out, err } = flagmeter(name);
     expect(out).toMatch(/^flagmeter \d+\.\d+\.\d+ \(Bun [\d.]+, \w+ \w+\)\n$/);
     expect([code, err]).toEqual([0, '']);
@@ -52,14 +52,14 @@ describe('flagmeter', () => {
   it.each([
     [['serv'], 'Unknown command serv; the nearest known one is serve\n'],
     [['--data', 'x'], 'Unknown command --data; flagmeter help lists them\n'],
-    [['init', '--jason'], 'Unknown flag --jason; the nearest known one is --json\n'],
-    [['serve', '--port', '80'], 'Unknown flag --port; use --listen HOST:PORT, such as --listen :8080\n'],
-    [['version', '--x'], 'Unknown flag --x; this command takes no flags\n'],
-    [['--version', '--x=secret'], 'Unknown flag --x; this command takes no flags\n'],
+    [['init', '--jason'], 'Unknown option --jason; the nearest known one is --json\n'],
+    [['serve', '--port', '80'], 'Unknown option --port; use --listen HOST:PORT, such as --listen :8080\n'],
+    [['version', '--x'], 'Unknown option --x; this command takes no options\n'],
+    [['--version', '--x=secret'], 'Unknown option --x; this command takes no options\n'],
     [['version', 'x'], "Cannot use the argument 'x': this command takes no arguments\n"],
     [['init'], 'Cannot use init without --admin-email\n'],
     [['apps', 'lst'], 'Unknown command apps lst; the nearest known one is apps list\n'],
-    [['login', '--stor'], 'Unknown flag --stor; the nearest known one is --store\n'],
+    [['login', '--stor'], 'Unknown option --stor; the nearest known one is --store\n'],
   ])('%j is a usage error: exit code 2', (argv, err) => {
     expect(flagmeter(...argv)).toEqual({ code: 2, out: '', err });
   });

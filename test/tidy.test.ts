@@ -22,7 +22,7 @@ function matches(sources: readonly Source[], pattern: RegExp, allowed = /^$/): s
     );
 }
 
-/** Every file and package that loading a file loads, too: what its imports lead to, but for types and `import()`. */
+/** Lists every file and package that loading a file loads: its imports, except types and `import()`. */
 function loadedBy(entry: string): ReadonlySet<string> {
   const loaded = new Set([entry]);
   for (const path of loaded) {
@@ -35,7 +35,7 @@ function loadedBy(entry: string): ReadonlySet<string> {
 }
 
 describe('dependencies', () => {
-  it('live in folders that the house lists, at most eighteen at the top, or in one of at most six loose files', () => {
+  it('every file is in a listed folder, at most eighteen at the top, or one of at most six loose files', () => {
     const floors = new Set<string>(house);
     const homeless = src.map(({ path }) => path).filter((path) => !floors.has(path) && !floors.has(dirname(path)));
     expect(homeless).toEqual([]);
@@ -45,7 +45,7 @@ describe('dependencies', () => {
     expect(rooms.size - loose.length).toBeLessThanOrEqual(18);
   });
 
-  it('point down the house only', () => {
+  it('imports point down the house only', () => {
     const order = (path: string) => house.indexOf(findFolder(path)!);
     const upward = importsOfSrc(src).filter(({ path, target }) => order(target) < order(path));
     expect(upward.map(({ path, line, specifier }) => `${path}:${line} ${specifier}`)).toEqual([]);
@@ -54,20 +54,20 @@ describe('dependencies', () => {
   it.each([
     ['src/main.ts', ['oauth4webapi', 'lmdb', '@grpc/grpc-js', 'jose', 'piscina']],
     ['src/commands/server/serve.ts', ['oauth4webapi']],
-  ])('of %s leave out what another command needs', (entry, packages) => {
+  ])('%s does not load packages of other commands', (entry, packages) => {
     expect(loadedBy('src/cli/token-host.ts')).toContain('oauth4webapi');
     const loaded = loadedBy(entry);
     expect(packages.filter((name) => loaded.has(name))).toEqual([]);
   });
 
-  it('of the contract on packages are on schemas and the nearest word', () => {
+  it('the contract imports only packages for schemas and the nearest word', () => {
     const packages = imports(src)
       .filter(({ path, specifier }) => path.startsWith('src/contract/') && !specifier.startsWith('.'))
       .map(({ specifier }) => specifier);
     expect(new Set(packages)).toEqual(new Set(['typebox', 'fastest-levenshtein']));
   });
 
-  it.each(['src/console', 'src/cli'])('of %s on the server are on the contract', (folder) => {
+  it.each(['src/console', 'src/cli'])('%s imports only the contract from the server', (folder) => {
     const others = importsOfSrc(src)
       .filter(({ path }) => path.startsWith(`${folder}/`) && !path.startsWith('src/console/host/'))
       .filter(({ target }) => ![`${folder}/`, 'src/contract/'].some((prefix) => target.startsWith(prefix)));
@@ -78,16 +78,16 @@ describe('dependencies', () => {
     ['lmdb', /^src\/storage\/lmdb\//],
     ['uWebSockets.js', /^src\/http\/engines\//],
     ['bun', /^src\/http\/engines\//],
-  ])('on %s are in one folder', (name, folder) => {
+  ])('%s is imported in one folder only', (name, folder) => {
     const found = imports(src).filter(({ specifier, path }) => specifier === name && !folder.test(path));
     expect(found).toEqual([]);
   });
 
-  it('on the global Bun are in the engines and the load generator, or ask first whether it is there', () => {
+  it('the global Bun is used only by the engines and the load generator, except its version', () => {
     expect(matches(src, /\bBun\.(?!version)/, /^src\/(http\/engines|bench\/load)\//)).toEqual([]);
   });
 
-  it('carry the extension of the file', () => {
+  it('imports have the extension of the file', () => {
     const bare = imports(all).filter(
       ({ specifier }) => /^\.\.?\//.test(specifier) && !/\.\w+$|\/Caddyfile$/.test(specifier),
     );
@@ -95,28 +95,28 @@ describe('dependencies', () => {
   });
 });
 
-/** The text of a tracked file; empty for one that is deleted, a link or a submodule. */
+/** Returns the text of a tracked file; empty for a deleted file, a link or a submodule. */
 function readText(path: string): string {
   const file = join(root, path);
   return lstatSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, 'latin1') : '';
 }
 
 describe('files', () => {
-  // A warning: such a file often has two jobs, but it may be as long as its job needs.
+  // A warning: such a file often has two jobs, but it can be as long as its job needs.
   beforeAll(() => {
     for (const { path, lines } of all)
       if (lines.length > 450 && !path.startsWith('test/fixtures/'))
         console.warn(`${path} has ${lines.length} lines. Does it have one job?`);
   });
 
-  it('are named after a thing or a verb, in lower case', () => {
+  it('file names are a thing or a verb, in lower case', () => {
     const banned = /^(utils?|helpers?|managers?|common|misc|shared|lib|stuff|types?-\d+|[^a-z].*|.*[A-Z_].*)$/;
     const parts = all.flatMap(({ path }) => path.split('/').map((part) => ({ path, part })));
     const bad = parts.filter(({ part }) => banned.test(basename(part).replace(/(\.test)?\.tsx?$/, '')));
     expect(bad.map(({ path }) => path)).toEqual([]);
   });
 
-  it('that introduce a folder name the one they are in', () => {
+  it('files that introduce a folder name their own folder', () => {
     const wrong = src.flatMap(({ path, lines }) => {
       const [, named] = /^ \* (src\/[\w/-]+): /.exec(lines[1] ?? '') ?? [];
       return named === undefined || named === dirname(path) ? [] : [`${path}: ${named}`];
@@ -124,7 +124,7 @@ describe('files', () => {
     expect(wrong).toEqual([]);
   });
 
-  needing('git').it('hold no conflict markers', () => {
+  needing('git').it('files contain no conflict markers', () => {
     const marker = /^(<{7} |={7}$|>{7} |\|{7} )/m;
     const listed = execFileSync('git', ['-c', `safe.directory=${root}`, 'ls-files', '-z'], { cwd: root });
     const tracked = String(listed).split('\0').filter(Boolean);
@@ -133,7 +133,7 @@ describe('files', () => {
     expect(marked).toEqual([]);
   });
 
-  it('hold nothing to be done later, and no words to silence a tool', () => {
+  it('files contain no work for later, and no words to silence a tool', () => {
     expect(matches(all, /\b(TODO|FIXME|XXX|HACK)\b/, /^test\/tidy\.test\.ts$/)).toEqual([]);
     expect(matches(all, /@ts-(ignore|nocheck)|biome-ignore-all/, /^test\/tidy\.test\.ts$/)).toEqual([]);
   });
@@ -155,7 +155,9 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
   });
 }
 
-/** Maximum lines of each folder and loose file of `src`. A commit that raises a number says what the lines are for. */
+/**
+ * Maximum lines of each folder and loose file of `src`. A commit that raises a number states the purpose of the lines.
+ */
 const most: Readonly<Record<string, number>> = {
   accounts: 6082,
   auth: 10414,
@@ -179,13 +181,13 @@ const most: Readonly<Record<string, number>> = {
 };
 
 describe('lines', () => {
-  it('have one assignment each, and objects list their fields', () => {
+  it('lines have one assignment each, and objects list their fields', () => {
     const assignments = /^\s*((const|let) )?\[(?!\[)[^\]]*,[^\]]*\] = \[(?!.*\]\.).*\];$/;
     expect(matches(src, assignments)).toEqual([]);
     expect(matches(src, /[^.\w]\.\.\.\{/)).toEqual([]);
   });
 
-  it('of a folder do not grow unnoticed', () => {
+  it('folders do not grow unnoticed', () => {
     const lines = new Map<string, number>();
     for (const source of src) {
       const room = source.path.split('/')[1]!;
@@ -197,7 +199,7 @@ describe('lines', () => {
 });
 
 describe('functions', () => {
-  it(`fit a screen of ${screen} lines`, () => {
+  it(`functions fit a screen of ${screen} lines`, () => {
     expect(
       src.flatMap(functions).filter(({ length }) => length > screen),
       'functions longer than a screen',
@@ -206,14 +208,14 @@ describe('functions', () => {
 });
 
 describe('time and chance', () => {
-  it('are passed in: only the clock and the context of the client read the time', () => {
+  it('time and chance are passed in: only the clock and the context of the client read the time', () => {
     const reading = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bprocess\.hrtime\b|\bMath\.random\(/;
     expect(matches(src, reading, /^src\/(runtime\/clock\.ts|cli\/context\.ts|console\/|ingest\/snippet\/)/)).toEqual(
       [],
     );
   });
 
-  it('do not make a unit test sleep or differ, unless it is about what comes slowly over a socket', () => {
+  it('unit tests neither sleep nor differ, unless they are about slow data on a socket', () => {
     const sleeping = /\bsetTimeout\(|\bMath\.random\(|from 'node:timers\/promises'/;
     expect(
       matches(
@@ -226,11 +228,11 @@ describe('time and chance', () => {
 });
 
 describe('tests', () => {
-  it('are neither focused nor switched off', () => {
+  it('tests are neither focused nor skipped', () => {
     expect(matches(test, /\b(describe|it|test)\.(only|skip|todo)\b/)).toEqual([]);
   });
 
-  it('that start first exist', () => {
+  it('tests that start first exist', () => {
     expect(longest.filter((path) => !test.some((source) => source.path === path))).toEqual([]);
   });
 });

@@ -8,7 +8,10 @@ import { type Service, sendPackets } from '../service.ts';
 import { atLeast, type Figure } from './figure.ts';
 import type { Stage } from './stage.ts';
 
-/** Packets at a node with PostgreSQL and at a server without, in turn: at full speed and at half of it. */
+/**
+ * Measures packets at a node with PostgreSQL and at a server without, in alternating rounds: at full speed and at half
+ * of it.
+ */
 export async function acknowledgement(
   stage: Stage,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
@@ -77,7 +80,7 @@ interface Driven extends LoadReport {
   readonly cpuUs: number;
 }
 
-/** Runs both one after the other, in alternating order. */
+/** Runs both actions one after the other, in alternating order. */
 async function pair<T>(turn: number, one: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
   if (turn % 2 === 0) return [await one(), await other()];
   const second = await other();

@@ -11,8 +11,8 @@ import { type Stage, type StagedPostgres, until } from './stage.ts';
 const others = 2;
 
 /**
- * A node that was away for a day while two others counted one cell per series and minute each. Cells older than an hour are in a
- * snapshot, and the last hour is in the log, in one delta per second from each node.
+ * Measures a node that was away for a day while two others counted one cell per series and minute each. Cells older
+ * than an hour are in a snapshot, and the last hour is in the log, in one delta per second from each node.
  */
 export async function away(
   stage: Stage,
@@ -32,8 +32,8 @@ export async function away(
   await stop(node);
   const what = `${hours} hours of ${series} series from ${others} nodes`;
   return [
-    atMost(`${what}: from the start of the node to complete reports`, complete, 15, 's'),
-    told('of that, until it manages', managing, 's'),
+    atMost(`${what}: from the startup of the node to complete reports`, complete, 15, 's'),
+    told('until the node manages', managing, 's'),
     told('MB of the snapshot', megabytes.snapshot, 'MB'),
     told('MB of the log since', megabytes.log, 'MB'),
   ];
@@ -74,7 +74,7 @@ async function writeDay(cluster: StagedPostgres, { series, hours, firstMinute }:
   return { snapshot: Number(row!.snapshot) / 1e6, log: Number(row!.log) / 1e6 };
 }
 
-/** All minutes of a few series in a delta. Only the content of a snapshot matters. */
+/** Returns all minutes of a few series in a delta. Only the content of a snapshot matters. */
 function hourBySeries(node: OtherNode, series: number, firstMinute: number) {
   const minutes = Array.from({ length: 60 }, (_, minute) => firstMinute + minute);
   return Array.from({ length: Math.ceil(series / 16) }, (_, at) =>
@@ -82,7 +82,7 @@ function hourBySeries(node: OtherNode, series: number, firstMinute: number) {
   );
 }
 
-/** As a node ships: each second the counts of a sixtieth of the series. */
+/** Returns deltas as a node ships them: each second the counts of a sixtieth of the series. */
 function hourBySecond(node: OtherNode, series: number, firstMinute: number) {
   const each = Math.ceil(series / 60);
   return Array.from({ length: 3600 }, (_, second) => {
@@ -91,7 +91,7 @@ function hourBySecond(node: OtherNode, series: number, firstMinute: number) {
   });
 }
 
-/** Whether the reports have the last series in each minute of each node. */
+/** True if the reports have the last series in each minute of each node. */
 async function hasAll(node: Service, ordinal: number, wanted: number): Promise<boolean> {
   const feature = `feature-${Math.floor(ordinal / 8)}`;
   const query = { environment: 'Production', step: 'day', feature } as const;

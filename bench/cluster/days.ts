@@ -12,7 +12,7 @@ const variants = 10;
 const featuresOfReport = 100;
 const dayMs = 86_400_000;
 
-/** Cost of writing a day of many series into the tables for SQL, and its effect on packets. */
+/** Measures the cost of writing a day of many series into the tables for SQL, and its effect on packets. */
 export async function days(stage: Stage, { series }: { readonly series: number }): Promise<Figure[]> {
   const cluster = await stage.cluster();
   const node = await cluster.node();
@@ -32,9 +32,9 @@ export async function days(stage: Stage, { series }: { readonly series: number }
   return [
     told(`writing a day of ${series} series`, seconds, 's'),
     told('bytes of a row with its index', Number(size!.bytes), 'B'),
-    told('CPU of the node meanwhile, with 200 packets a second', cpu, 's'),
+    told('CPU of the node during the write, with 200 packets a second', cpu, 's'),
     told('p99 of packets before', quiet, 'ms'),
-    atMost('increase of the p99 of packets meanwhile', Math.max(0, busy - quiet), 20, 'ms'),
+    atMost('increase of the p99 of packets during the write', Math.max(0, busy - quiet), 20, 'ms'),
   ];
 }
 
@@ -56,7 +56,7 @@ async function report(node: Service, series: number, time: Date): Promise<void> 
   client.close();
 }
 
-/** @returns seconds from the first row to the last */
+/** Waits until the rows are written. @returns seconds from the first row to the last */
 async function untilWritten(cluster: StagedPostgres, series: number): Promise<number> {
   let began = 0;
   const written = async () => {
@@ -71,7 +71,7 @@ async function untilWritten(cluster: StagedPostgres, series: number): Promise<nu
   return (performance.now() - began) / 1000;
 }
 
-/** @returns the p99 of their responses, ms */
+/** Sends packets. @returns the p99 of their responses, ms */
 async function packets({ http, key }: Service, seconds: number): Promise<number> {
   const body = JSON.stringify({ k: key, e: 'Production', f: { checkout: { on: [1] } } });
   const request = requestText({ body, counts: new Map() }, http);

@@ -1,27 +1,27 @@
 /** A measured figure, and its target. */
 export interface Figure {
   readonly name: string;
-  /** With unit. */
+  /** The value with its unit. */
   readonly measured: string;
-  /** `at least 0.95`; empty without a target. */
+  /** The target, such as `at least 0.95`; empty if there is none. */
   readonly target: string;
-  /** `undefined` without a target. */
+  /** True if the target is met; `undefined` if there is none. */
   readonly met: boolean | undefined;
-  /** For `--json`. */
+  /** The value for `--json`. */
   readonly value: number;
 }
 
-/** A figure with a minimum. */
+/** Returns a figure with a minimum. */
 export function atLeast(name: string, value: number, target: number, unit = ''): Figure {
   return { name, measured: shown(value, unit), target: `≥ ${shown(target, unit)}`, met: value >= target, value };
 }
 
-/** A figure with a maximum. */
+/** Returns a figure with a maximum. */
 export function atMost(name: string, value: number, target: number, unit = ''): Figure {
   return { name, measured: shown(value, unit), target: `≤ ${shown(target, unit)}`, met: value <= target, value };
 }
 
-/** A figure without a target. */
+/** Returns a figure without a target. */
 export function told(name: string, value: number, unit = ''): Figure {
   return { name, measured: shown(value, unit), target: '', met: undefined, value };
 }

@@ -13,7 +13,7 @@ interface Growth {
   readonly bytes: number;
 }
 
-/** Growth of PostgreSQL at several rates of packets over the same series. */
+/** Measures the growth of PostgreSQL at several rates of packets over the same series. */
 export async function growth(
   stage: Stage,
   { rates, seconds }: { readonly rates: readonly number[]; readonly seconds: number },
@@ -47,7 +47,7 @@ async function measure(stage: Stage, rate: number, seconds: number): Promise<Gro
   await untilShipped(cluster);
   const before = await read();
   const begun = performance.now();
-  // A busy machine accepts fewer. Those not accepted in time are left out.
+  // A busy machine accepts fewer packets. Packets that are not accepted in time are omitted.
   const plan = { connections: 64, seconds, warmupSeconds: 0, rate, overload: true };
   const { rps } = await sendPackets(node.http, packets, plan);
   const took = ((await untilShipped(cluster)) - begun) / 1000;

@@ -24,7 +24,7 @@ interface Inputs {
   readonly packets: number;
   readonly sealed: number;
   readonly applied: number;
-  /** Total of all nodes. */
+  /** Total rate of all nodes. */
   readonly appended: number;
   readonly bytesOfCell: number;
   readonly walOfCell: number;
@@ -34,11 +34,11 @@ interface Inputs {
 }
 
 const [series, cellsOfDelta, appenders] = [10_000, 1000, 4];
-/** 10 000 series, all active every 5 seconds on every node. */
+/** Cells per second of each node: 10 000 series, all active every 5 seconds. */
 const load = 2000;
 const firstMinute = 29_000_000;
 
-/** Measures the capacity of nodes, and calculates that of 2, 4 and 10 of them from it. */
+/** Measures the capacity of nodes, and calculates the capacity of 2, 4 and 10 nodes. */
 export async function limits(stage: Stage, { small, seconds }: Options): Promise<Figure[]> {
   const rounds = small ? 1 : 20;
   const inputs = { ...(await ofNode(stage, seconds)), ...(await ofLog(stage, rounds)), ...(await ofThreads(rounds)) };
@@ -65,7 +65,7 @@ function calculated(nodes: number, inputs: Inputs): Figure[] {
     told(`${of} packets/s`, nodes * packets),
     told(`${of} cells/s of each node, until ${what} is the limit`, most),
     told(`${of} applied by each node at ${load} cells/s of each`, (nodes * load * bytesOfCell) / 1000, 'kB/s'),
-    told(`${of} share of the thread that applies, then`, (nodes * load) / applied),
+    told(`${of} share of the thread that applies at that rate`, (nodes * load) / applied),
     told(`${of} WAL then`, wal / 1000, 'kB/s'),
   ];
 }
@@ -75,7 +75,7 @@ async function ofNode(stage: Stage, seconds: number): Promise<Pick<Inputs, 'pack
   const node = await cluster.node();
   const plan = { connections: 64, seconds, warmupSeconds: seconds / 5 };
   const { rps } = await sendPackets(node.http, createPackets(ingestMix, node.key), plan);
-  await Bun.sleep(3000); // Let all counts be shipped.
+  await Bun.sleep(3000); // The pause lets the node ship all counts.
   const each: number[] = [];
   for (let second = 0; second < 3 * seconds; second += 1) {
     const before = await wal(cluster);
@@ -103,12 +103,12 @@ async function ofLog(stage: Stage, rounds: number) {
   };
 }
 
-/** Ships deltas of a given number of cells from all nodes at once, each in a separate commit. */
+/** Ships deltas of a given number of cells from all nodes at the same time, each in a separate commit. */
 async function shipped(cluster: StagedPostgres, nodes: readonly OtherNode[], rounds: number, size: number) {
   const sealed = nodes.map((node) =>
     Array.from({ length: rounds + 1 }, (_, at) => node.seal(cells((at * size) % series, size, [firstMinute + at]))),
   );
-  await cluster.query('CHECKPOINT'); // Otherwise the number of full-page writes depends on chance.
+  await cluster.query('CHECKPOINT'); // Without a checkpoint, the number of full-page writes would depend on chance.
   for (const [at, node] of nodes.entries()) await node.ship(sealed[at]!.splice(0, 1));
   const before = await wal(cluster);
   const begun = performance.now();
@@ -135,7 +135,7 @@ async function ofThreads(rounds: number): Promise<Pick<Inputs, 'sealed' | 'appli
   return { applied: (entries.length * cellsOfDelta * 1000) / ms, sealed: await sealedPerSecond(rounds) };
 }
 
-/** As a node that seals continuously. Cells counted meanwhile are not included. */
+/** Seals continuously, as a node does. Cells counted during a seal are not included. */
 async function sealedPerSecond(rounds: number): Promise<number> {
   const spool = new Spool(join(freshDirectory(), 'spool'), randomUUID);
   const limitsOfNames = { features: series, variants: 64, metrics: 100 };
@@ -153,7 +153,7 @@ async function sealedPerSecond(rounds: number): Promise<number> {
     aggregator.write(batch.seal());
     const begun = performance.now();
     while (!aggregator.seal({ watermark }).done);
-    if (round > 0) took += performance.now() - begun; // The first includes the names.
+    if (round > 0) took += performance.now() - begun; // The first round includes the names.
   }
   await spool.store.lmdb.close();
   return (rounds * series * 1000) / took;

@@ -14,7 +14,7 @@ interface Options {
   readonly rounds: number;
 }
 
-/** Requests with a bearer token. Each waits until the node is sure to be current. */
+/** Measures requests with a bearer token. Each waits until the node is sure to be current. */
 export async function bearers(stage: Stage, options: Options): Promise<Figure[]> {
   const cluster = await stage.cluster();
   const node = await cluster.node();
@@ -27,7 +27,7 @@ export async function bearers(stage: Stage, options: Options): Promise<Figure[]>
   link.close();
   return [
     atLeast('bearer requests/s, 64 connections', median(near.map(({ rps }) => rps)), 15_000),
-    atMost('p99 of them', median(near.map(({ p99 }) => p99)), 10, 'ms'),
+    atMost('p99 of these requests', median(near.map(({ p99 }) => p99)), 10, 'ms'),
     atLeast('bearer requests/s, PostgreSQL 2 ms away', median(slow.map(({ rps }) => rps)), 8_000),
   ];
 }
@@ -40,7 +40,10 @@ async function repeat({ seconds, rounds }: Options, service: Service): Promise<L
   return reports;
 }
 
-/** Changes of accounts by two nodes at once, each with 16 concurrent callers: in process, and over HTTP. */
+/**
+ * Measures changes of accounts by two nodes at the same time, each with 16 concurrent callers: in process, and over
+ * HTTP.
+ */
 export async function changes(stage: Stage, options: Options): Promise<Figure[]> {
   const cluster = await stage.cluster();
   const nodes = [await cluster.node(), await cluster.node()] as const;
@@ -70,17 +73,17 @@ export async function changes(stage: Stage, options: Options): Promise<Figure[]>
     median(of.map(({ perSecond }, turn) => perSecond / inProcess[turn]!.perSecond));
   return [
     atLeast('changes/s in process, two nodes, 16 callers each', rate(inProcess), 5_000),
-    atMost('p99 of them', median(inProcess.map(({ p99 }) => p99)), 20, 'ms'),
-    told('p50 of them', p50(inProcess), 'ms'),
+    atMost('p99 of these changes', median(inProcess.map(({ p99 }) => p99)), 20, 'ms'),
+    told('p50 of these changes', p50(inProcess), 'ms'),
     told('changes/s in process, each after a confirmed read', rate(afterReads)),
     told('changes/s over HTTP, settings of an application', rate(overHttp)),
-    told('p50 of them', p50(overHttp), 'ms'),
+    told('p50 of these changes', p50(overHttp), 'ms'),
     told('changes/s over HTTP, descriptions of features', rate(features)),
     told('changes/s over HTTP, settings of an application, 128 callers each', rate(crowded)),
-    told('ratio of changes after a confirmed read to those without', share(afterReads)),
-    told('ratio of changes over HTTP to those in process', share(overHttp)),
+    told('ratio of changes after a confirmed read to changes without', share(afterReads)),
+    told('ratio of changes over HTTP to changes in process', share(overHttp)),
     told('confirmed reads/s of a node, 64 callers', reads.perSecond),
-    told('the same beside 200 changes/s', beside.perSecond),
+    told('confirmed reads/s of a node during 200 changes/s', beside.perSecond),
   ];
 }
 

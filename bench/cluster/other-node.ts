@@ -13,7 +13,7 @@ import type { Log } from '../../src/runtime/log.ts';
 const silent = () => {};
 export const silentLog: Log = { debug: silent, info: silent, warn: silent, error: silent };
 
-/** Deltas per commit. */
+/** Number of deltas per commit. */
 const together = 64;
 
 /** A node that only ships, as seen by PostgreSQL. */
@@ -37,13 +37,13 @@ export class OtherNode {
     return { ...head, body: encodeDelta({ ...emptyContent(), ...head, ...fields }) };
   }
 
-  /** @param each number of deltas per commit */
+  /** Ships deltas. @param each number of deltas per commit */
   async ship(deltas: readonly SealedDelta[], each = together): Promise<void> {
     for (let from = 0; from < deltas.length; from += each)
       await ship(this.session, this.#stream, deltas.slice(from, from + each), undefined);
   }
 
-  /** Closes its stream, so that reports do not wait for it. */
+  /** Closes the stream, so that reports do not wait for it. */
   async end(): Promise<void> {
     await this.session.query({ text: `UPDATE fm_stream SET state = 'done' WHERE stream = $1`, values: [this.#stream] });
     await this.session.close();

@@ -11,7 +11,10 @@ interface Costs {
   readonly slowestMs: number;
 }
 
-/** Cost of shipping for a node whose 10 000 series are all active every 5 seconds, compared with a server that ships nothing. */
+/**
+ * Measures the cost of shipping for a node whose 10 000 series are all active every 5 seconds, compared with a server
+ * that ships nothing.
+ */
 export async function shipping(
   stage: Stage,
   { series, seconds }: { readonly series: number; readonly seconds: number },
@@ -47,7 +50,7 @@ async function measure(service: Service, series: number, seconds: number): Promi
   return { cpu: (cpuSeconds(service.pid) - before) / seconds, slowestMs: health.p99 };
 }
 
-/** Time for one delta of all series to reach PostgreSQL. */
+/** Measures the time for one delta of all series to reach PostgreSQL. */
 async function untilVisible(cluster: StagedPostgres, node: Service, series: number) {
   const requests = packetsFor(series, node.key, node.http);
   // The names are shipped first, so that only counts are measured.
@@ -65,7 +68,7 @@ async function untilVisible(cluster: StagedPostgres, node: Service, series: numb
   return { shippedMs, commitMs, bytes: Number(head!.bytes) };
 }
 
-/** Waits until no more entries arrive. @returns when the last arrived (`performance.now()`) */
+/** Waits until no more entries arrive. @returns arrival time of the last one (`performance.now()`) */
 export async function untilShipped(cluster: StagedPostgres): Promise<number> {
   let [last, same, at] = ['', 0, 0];
   await until(

@@ -7,7 +7,7 @@ export interface SlowLink {
   close(): void;
 }
 
-/** @param delayMs latency of each direction */
+/** Opens a proxy. @param delayMs latency of each direction */
 export async function slowLink(to: number, delayMs: number): Promise<SlowLink> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (near) => {

@@ -27,15 +27,15 @@ export interface Stage {
 export interface StagedPostgres {
   readonly url: string;
   readonly credentials: Credentials;
-  /** Starts a node. @param url another URL of PostgreSQL @param data its directory, empty by default */
+  /** Starts a node. @param url another URL of PostgreSQL @param data directory of the node, empty by default */
   node(args?: readonly string[], url?: string, data?: string): Promise<Service>;
-  /** The result of a statement. */
+  /** Returns the rows of a statement. */
   query<Row extends object>(text: string): Promise<Row[]>;
 }
 
 const unlimited = ['--rate', '0', '--api-rate', '0', '--token-rate', '0', '--max-features', '10000'];
 
-/** Starts PostgreSQL. Call `cleanUp` at the end, too. */
+/** Starts PostgreSQL. Call `cleanUp` at the end as well. */
 export async function openStage(binary: string): Promise<Stage> {
   const postgres = await Postgres.start({ settings: { max_connections: 200 } });
   return {

@@ -14,14 +14,14 @@ export interface CompareOptions {
 
 /** Figures that are measured together, and have the name of their benchmark. */
 export interface Group {
-  /** Expected duration. */
+  /** Returns the expected duration. */
   seconds(options: CompareOptions): number;
   measure(binaries: readonly [previous: string, current: string], options: CompareOptions): Promise<readonly Row[]>;
 }
 
-/** Expected duration of a run with its pause, and of starting both executables on fresh stores. */
+/** Returns the expected duration of a run with its pause, and of starting both executables on fresh stores. */
 export const runSeconds = (seconds: number): number => seconds + 0.3;
 export const startSeconds = 2.5;
 
-/** Differences of the medians that matter: of speed and costs, and of latencies. */
+/** Minimum differences of the medians that matter: for costs and speed, and for latencies. */
 export const tolerances = { cost: 0.05, p50: 0.1, p99: 0.25 } as const;

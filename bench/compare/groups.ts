@@ -15,7 +15,7 @@ import { prepareSides, sampleSides } from './sides.ts';
 
 const { cost, p50, p99 } = tolerances;
 
-/** Start to ready on a store in use, and the executable. */
+/** Time from start to ready on a store in use, and size of the executable. */
 const start: Group = {
   seconds: ({ rounds }) => startSeconds + 2 * runSeconds(0.3) * rounds,
   async measure(binaries, { rounds }) {
@@ -51,7 +51,7 @@ const memory: Group = {
 /** Rates of packets per second for the disk and the CPU. */
 const wearRates = [1_000, 5_000] as const;
 
-/** The disk has only two or three folds in a run, so its figures vary more. */
+/** Figures of the disk, which vary more because a run has only two or three folds. */
 const wearFigures: readonly Figure<WearRun>[] = [
   { name: 'disk per packet, kB', of: (run) => run.diskKb, better: 'less', tolerance: 0.1 },
   { name: 'flushes per packet', of: (run) => run.flushes, better: 'less', tolerance: 0.1 },
@@ -73,7 +73,7 @@ const wear: Group = {
     const sides = await prepareSides(binaries, async (_, binary) => {
       const own: WearOptions = { ...wearOptions(options), binary };
       const subject = await prepareTrial('plain', undefined, own);
-      // The first run still writes segments of the journal, which later ones reuse.
+      // The first run still writes segments of the journal, which later runs reuse.
       await measure(subject, 'plain', wearRates[0], own);
       return { own, subject };
     });
@@ -117,7 +117,7 @@ const onePort: Group = {
     const sections = [];
     for (const connections of small ? [4] : onePortConnections) {
       const runs = await sampleSides(rounds, sides, async ({ targets }) => {
-        // A round of one executable has both listeners, in turn, because its figure is their ratio.
+        // A round of one executable measures both listeners one after the other, because its figure is their ratio.
         const [[http], [one]] = (await inTurn(
           1,
           targets.map((target) => () => driveAccepted(target, { connections })),

@@ -10,7 +10,7 @@ interface Section {
   readonly connections: number;
   /** True if the floor is driven as well. */
   readonly floor: boolean;
-  /** True if latencies are measured at half of the peak, too. */
+  /** True if latencies are measured at half of the peak as well. */
   readonly half: boolean;
 }
 
@@ -53,7 +53,10 @@ export function loadGroup<Own extends string>(
   };
 }
 
-/** Measures full speed, then half of the slower executable's. @returns the rows, to be read after the counts are verified */
+/**
+ * Measures full speed, then half of the slower executable's speed.
+ * @returns the rows, to be read after the counts are verified
+ */
 async function measureSection(
   group: string,
   unit: string,
@@ -95,17 +98,17 @@ async function driveSides(
   return [previous!.map(beside), current!.map(beside)];
 }
 
-/** A new server on a busy machine may not answer anything during a short run. */
+/** Maximum number of attempts. On a busy machine, a new server can fail to respond during a short run. */
 const mostAttempts = 10;
 
-/** Drives a target until it answers. @throws {Error} unless it accepts every request */
+/** Drives a target until it responds. @throws {Error} unless it accepts every request */
 export async function driveAccepted(target: Target, open: Open): Promise<Run> {
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
     const run = await drive(target, open);
     if (Object.keys(run.errors).length > 0) throw new Error(`requests are not accepted: ${JSON.stringify(run.errors)}`);
     if (run.requests > 0) return run;
   }
-  throw new Error('requests are not answered');
+  throw new Error('requests get no response');
 }
 
 const { cost, p50, p99 } = tolerances;

@@ -3,17 +3,17 @@ import { median } from '../numbers.ts';
 /** A figure that is compared. */
 export interface Figure<Sample> {
   readonly name: string;
-  /** Its value in a round; `null` if it is unknown. */
+  /** Returns the value in a round; `null` if it is unknown. */
   readonly of: (sample: Sample) => number | null;
-  /** The better direction. A figure without one is printed, but not judged. */
+  /** The better direction. A figure without a direction is printed, but not judged. */
   readonly better?: 'more' | 'less';
-  /** Difference of the medians that matters, as a share of the previous median. */
+  /** Minimum difference of the medians that matters, as a share of the previous median. */
   readonly tolerance: number;
-  /** The figure is the same in each round, such as a size. */
+  /** True if the figure is the same in each round, such as a size. */
   readonly exact?: boolean;
 }
 
-/** A figure of both executables: one value per round, none if it is not available. */
+/** A figure of both executables: one value per round, or no value if it is not available. */
 export interface Row extends Pick<Figure<never>, 'name' | 'better' | 'tolerance' | 'exact'> {
   readonly group: string;
   readonly previous: readonly number[];
@@ -22,7 +22,10 @@ export interface Row extends Pick<Figure<never>, 'name' | 'better' | 'tolerance'
 
 export type Verdict = 'faster' | 'slower' | 'within noise' | 'not available' | 'not judged';
 
-/** With three rounds, all of one executable are worse by chance in 1 of 20 rows; with four in 1 of 70, and with five in 1 of 252. */
+/**
+ * Minimum number of judged rounds. By chance, all rounds of one executable are worse in 1 of 20 rows with three rounds,
+ * in 1 of 70 with four, and in 1 of 252 with five.
+ */
 const fewestRounds = 4;
 
 /**
@@ -48,8 +51,8 @@ export function isLoss(row: Row): boolean {
 }
 
 /**
- * The rows of a group. A side without samples is not available. A figure that this machine does not report, or that is always 0, has
- * no row.
+ * Returns the rows of a group. A side without samples is not available. A figure that this machine does not report, or
+ * that is always 0, has no row.
  */
 export function createRows<Sample>(
   group: string,

@@ -1,7 +1,7 @@
 import { note } from '../benchmark.ts';
 import { inTurn } from '../rounds.ts';
 
-/** One of two compared executables, with the subject of its measurements: a service, a store. */
+/** A compared executable, with the subject of its measurements, such as a service or a store. */
 export class Side<Trial> {
   readonly name: string;
   #trial: Trial | undefined;
@@ -11,7 +11,10 @@ export class Side<Trial> {
     this.#trial = trial;
   }
 
-  /** `undefined` if the executable is unable to do what is measured, such as an older one that lacks a route. */
+  /**
+   * The subject; `undefined` if the executable cannot do the measured work, for example because an older one lacks a
+   * route.
+   */
   get trial(): Trial | undefined {
     return this.#trial;
   }
@@ -28,7 +31,7 @@ export class Side<Trial> {
     }
   }
 
-  /** The samples of each round; none if the side has no subject. */
+  /** Returns the samples of each round, or no samples if the side has no subject. */
   available<Sample>(samples: readonly (Sample | undefined)[]): readonly Sample[] {
     return this.#trial === undefined ? [] : samples.filter((sample) => sample !== undefined);
   }

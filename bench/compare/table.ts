@@ -1,7 +1,9 @@
 import { median } from '../numbers.ts';
 import { judge, type Row } from './row.ts';
 
-/** The rows as a Markdown table: medians with the least and the greatest round, their ratio, and the verdict. */
+/**
+ * Formats the rows as a Markdown table: medians with the least and the greatest round, their ratio, and the verdict.
+ */
 export function markdown(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
     `${row.group}: ${row.name}`,
@@ -18,7 +20,7 @@ export function markdown(rows: readonly Row[]): string {
   return lines.map((line) => `| ${line.join(' | ')} |\n`).join('');
 }
 
-/** The rows with their medians, ratios and verdicts. */
+/** Returns the rows with their medians, ratios and verdicts. */
 export function json(rows: readonly Row[]): object[] {
   return rows.map((row) => ({
     ...row,
@@ -44,7 +46,7 @@ function spread(values: readonly number[]): string {
   return least === most ? least! : `${format(median(values))} (${least}–${most})`;
 }
 
-/** At least three significant digits. */
+/** Formats a number with at least three significant digits. */
 function format(value: number): string {
   const decimals = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
   return value.toLocaleString('en-GB', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });

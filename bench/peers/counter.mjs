@@ -1,6 +1,6 @@
 /**
- * A usage counter as a team writes it itself, with Fastify and PostgreSQL: `node counter.mjs MODULES DATABASE KEY` prints
- * `counter ready http=HOST:PORT`. It answers 202 after the commit of one upsert per packet.
+ * A usage counter as a team would write it, with Fastify and PostgreSQL: `node counter.mjs MODULES DATABASE KEY` prints
+ * `counter ready http=HOST:PORT`. It responds with 202 after the commit of one upsert per packet.
  */
 import { createRequire } from 'node:module';
 import pg from 'pg';
@@ -39,7 +39,10 @@ const body = {
   },
 };
 
-/** One row per variant and metric, in the order of their keys: two packets cannot lock them in opposite orders. */
+/**
+ * Returns one row per variant and metric, in the order of their keys, so that two packets cannot lock them in opposite
+ * orders.
+ */
 function rowsOf({ f, m = {} }) {
   const counts = Object.entries(f).flatMap(([feature, variants]) =>
     Object.entries(variants).map(([variant, counts]) => [feature, variant, ...counts, 0, 0, 0].slice(0, 5)),

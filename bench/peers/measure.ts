@@ -12,7 +12,7 @@ export interface PeerPlan {
   readonly rounds: number;
 }
 
-/** Measurements of a program. Latencies are those at half of its rate. */
+/** Measurements of a program. Latencies are measured at half of its rate. */
 export interface PeerFigures {
   readonly name: string;
   readonly uniqueUsers: string;
@@ -23,22 +23,25 @@ export interface PeerFigures {
   readonly cpuUs: number;
   /** Resident memory of the process that serves the requests, MiB. */
   readonly rssMb: number;
-  /** `undefined` for a program without counts. */
+  /** Durability; `undefined` for a program without counts. */
   readonly durability: Durability | undefined;
 }
 
 export interface Durability {
   /** Length of the period before SIGKILL whose accepted requests are missing after a restart, if they are the last ones. */
   readonly lostSeconds: number;
-  /** How many times a request counts that is sent twice. */
+  /** Number of times that a repeated request counts. */
   readonly retryCounts: number;
 }
 
-/** A program that buffers counts stores them at shorter intervals. */
+/** Pause after a run. A program that buffers counts stores them at shorter intervals. */
 const settleMs = 7_000;
 const pollMs = 200;
 
-/** Drives the programs in turn, so that conditions are the same; then at half rate; then each is killed under load. */
+/**
+ * Drives the programs alternately, so that conditions are the same, then at half rate. Then each program is killed
+ * under load.
+ */
 export async function measurePeers(peers: readonly Peer[], plan: PeerPlan): Promise<PeerFigures[]> {
   const all: { peer: Peer; running: RunningPeer; runs: LoadReport[]; cpu: number; checks: number }[] = [];
   try {
@@ -76,7 +79,7 @@ export async function measurePeers(peers: readonly Peer[], plan: PeerPlan): Prom
 interface Driven {
   readonly peer: Peer;
   readonly running: RunningPeer;
-  /** Checks of all accepted requests. */
+  /** Number of checks of all accepted requests. */
   checks: number;
 }
 
@@ -97,7 +100,7 @@ function checksIn({ accepted }: LoadReport, requests: readonly PeerRequest[]): n
   return requests.reduce((sum, { checks }, index) => sum + checks * (accepted[index] ?? 0), 0);
 }
 
-/** Checks its counts, and measures what a SIGKILL under load loses, and what a retry adds. */
+/** Verifies its counts, and measures the loss by a SIGKILL under load, and the effect of a retry. */
 async function measureDurability(driven: Driven, counts: PeerCounts, plan: PeerPlan): Promise<Durability> {
   const { running, peer } = driven;
   const stored = await settled(counts, driven.checks);
@@ -114,12 +117,15 @@ async function measureDurability(driven: Driven, counts: PeerCounts, plan: PeerP
   return { lostSeconds, retryCounts: (before - stored) / retried.checks };
 }
 
-/** Longer than the interval at which a program stores what it buffers, seconds. */
+/**
+ * Returns the time until the kill, in seconds. It is longer than the interval at which a program stores buffered
+ * counts.
+ */
 function killAfter({ seconds }: PeerPlan): number {
   return 2 * seconds;
 }
 
-/** @returns the checks of the requests that were accepted before the kill */
+/** Kills a program under load. @returns the number of checks in requests that were accepted before the kill */
 async function killUnderLoad({ peer, running }: Driven, counts: PeerCounts, plan: PeerPlan): Promise<number> {
   const [host, port] = running.http.split(':') as [string, string];
   const requests = running.requests();
@@ -133,7 +139,7 @@ async function killUnderLoad({ peer, running }: Driven, counts: PeerCounts, plan
   return checksIn(await report, requests);
 }
 
-/** The stored checks, once there are enough of them or no more arrive. */
+/** Returns the stored checks, once there are enough of them or no more arrive. */
 async function settled(counts: PeerCounts, expected: number): Promise<number> {
   let total = await counts.total();
   for (let since = performance.now(); total < expected && performance.now() - since < settleMs; ) {

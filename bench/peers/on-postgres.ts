@@ -1,7 +1,7 @@
 import { Postgres } from '../../test/support/postgres.ts';
 import type { PeerRequest, RunningPeer } from './peer.ts';
 
-/** The memory of a small server in production. Commits are durable: these are the defaults. */
+/** Settings of a small server in production. Commits are durable, which is the default. */
 const settings = { shared_buffers: '512MB', max_wal_size: '4GB', autovacuum_naptime: '1min' };
 
 /** A server process that stores its counts in PostgreSQL. */
@@ -11,7 +11,7 @@ export interface PostgresClient {
   stop(signal?: NodeJS.Signals): Promise<unknown>;
 }
 
-/** What differs among such programs. */
+/** The differences between such programs. */
 export interface OnPostgres<Client extends PostgresClient> {
   readonly name: string;
   start(database: string): Promise<Client>;
@@ -20,11 +20,11 @@ export interface OnPostgres<Client extends PostgresClient> {
   /** SQL for the sum of all checks, as `total`. */
   readonly total: string;
   requests(http: string): readonly PeerRequest[];
-  /** A request that a client repeats. */
+  /** Returns a request that a client repeats. */
   retried(http: string): PeerRequest;
 }
 
-/** Starts a program on a PostgreSQL of its own. */
+/** Starts a program on a separate PostgreSQL. */
 export async function runOnPostgres<Client extends PostgresClient>(program: OnPostgres<Client>): Promise<RunningPeer> {
   const postgres = await Postgres.start({ settings });
   const database = await postgres.database();

@@ -12,33 +12,33 @@ export interface Peer {
   readonly status: number;
   /** A time in each request that the generator replaces, as in `LoadPlan`. */
   readonly time?: string;
-  /** The unique users of a flag: the kind of count. */
+  /** The kind of count of the unique users of a flag. */
   readonly uniqueUsers: string;
   start(): Promise<RunningPeer>;
 }
 
 /** A running program. */
 export interface RunningPeer {
-  /** With versions. */
+  /** Name with versions. */
   readonly name: string;
-  /** `HOST:PORT`. It differs after a restart. */
+  /** `HOST:PORT`. It changes at a restart. */
   readonly http: string;
   /** The process that serves the requests. */
   readonly pid: number;
-  /** All processes, with those of its database. */
+  /** Returns the ids of all processes, including the processes of its database. */
   processes(): readonly number[];
-  /** Different requests, which the generator sends in turn. */
+  /** Returns different requests, which the generator sends in rotation. */
   requests(): readonly PeerRequest[];
-  /** Its stored counts; `undefined` if it stores none. */
+  /** The stored counts; `undefined` if the program stores none. */
   readonly counts: PeerCounts | undefined;
   stop(): Promise<void>;
 }
 
 /** Counts that a program stores. */
 export interface PeerCounts {
-  /** Sum of all checks. */
+  /** Returns the sum of all checks. */
   total(): Promise<number>;
-  /** A request that a client repeats because it received no response. */
+  /** Returns a request that a client repeats because it received no response. */
   retried(): PeerRequest;
   /** Kills all processes with SIGKILL. */
   kill(): Promise<void>;
@@ -46,7 +46,7 @@ export interface PeerCounts {
   restart(): Promise<void>;
 }
 
-/** The sum of the checks that a packet adds. */
+/** Returns the sum of the checks that a packet adds. */
 export function countChecks({ counts }: BenchPacket): number {
   return [...counts.values()].reduce((sum, [checks]) => sum + checks, 0);
 }

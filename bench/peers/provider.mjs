@@ -1,6 +1,6 @@
 /**
- * An OpenID provider of `oidc-provider`, which signs access tokens with ES256: `node provider.mjs CLIENT_ID CLIENT_SECRET` prints
- * `provider ready http=HOST:PORT`. Tokens are JWTs, so its adapter stores none of them.
+ * An OpenID provider of `oidc-provider`, which signs access tokens with ES256: `node provider.mjs CLIENT_ID
+ * CLIENT_SECRET` prints `provider ready http=HOST:PORT`. Tokens are JWTs, so its adapter does not store tokens.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';

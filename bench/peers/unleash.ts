@@ -9,7 +9,7 @@ import { countChecks, type Peer, type PeerRequest } from './peer.ts';
 const frontendToken = `default:production.${'e'.repeat(56)}`;
 const unlimited = '1000000000';
 
-/** A message has this many of so many flags. */
+/** Total number of flags, and number of flags in each message. */
 export const messageFlags = { all: 250, each: 50 };
 
 const settings = {
@@ -35,14 +35,14 @@ export const unleashFrontend: Peer = unleashPeer({
     })),
 });
 
-/** Metrics of SDKs: the messages that flagmeter gets. */
+/** Metrics of SDKs: the messages that flagmeter receives. */
 export const unleashClient: Peer = unleashPeer({
   status: 202,
   flags: Array.from({ length: messageFlags.all }, (_, n) => `flag-${n}`),
   requests: (http) => messages(http, randomUUID()),
 });
 
-/** Messages of SDKs for a program at `http`. */
+/** Returns messages of SDKs for a program at `http`. */
 export function messages(http: string, run: string): PeerRequest[] {
   return createBuckets(messageFlags.all, messageFlags.each, run).map((message) => ({
     text: formatRequest(message, http),

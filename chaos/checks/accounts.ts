@@ -7,7 +7,10 @@ interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
-/** Checks that all nodes show the acknowledged changes, that the audit log has each once, and that invalidated tokens stay refused. */
+/**
+ * Checks that all nodes show the acknowledged changes, that the audit log has each change once, and that invalidated
+ * tokens stay refused.
+ */
 export async function checkAccounts(round: Round, began: number): Promise<void> {
   for (const node of round.scene.nodes) {
     await checkFeatures(round, node);
@@ -16,7 +19,8 @@ export async function checkAccounts(round: Round, began: number): Promise<void> 
   for (const invalidated of round.invalidated.slice(-20)) {
     const statuses = Object.entries(await mustBeRefused(round, invalidated));
     for (const [name, status] of statuses)
-      if (status !== 401) round.journal.violation(`${name} answers ${status} to an invalidated token after healing`);
+      if (status !== 401)
+        round.journal.violation(`${name} responds with ${status} to an invalidated token after healing`);
   }
 }
 
@@ -40,7 +44,7 @@ async function checkFeatures(round: Round, node: ServiceNode): Promise<void> {
   }
 }
 
-/** The outcome of a change. One that was not requested was refused. */
+/** Returns the outcome of a change. A change that was not requested counts as refused. */
 function findOutcome(round: Round, action: Round['changes'][number]['action'], name: string) {
   return round.changes.find((change) => change.name === name && change.action === action)?.outcome ?? 'refused';
 }
@@ -52,7 +56,9 @@ async function checkAudit(round: Round, node: ServiceNode, began: number): Promi
     const times = entries.filter((entry) => entry.action === action && entry.target.name === name).length;
     const [least, most] = [outcome === 'accepted' ? 1 : 0, outcome === 'refused' ? 0 : 1];
     if (times < least || times > most)
-      round.journal.violation(`${node.name}: the audit log has ${action} of ${name} ${times} times; it was ${outcome}`);
+      round.journal.violation(
+        `${node.name}: the audit log has ${action} of ${name} ${times} times; the change was ${outcome}`,
+      );
   }
 }
 

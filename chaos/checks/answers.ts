@@ -11,7 +11,7 @@ const explained = new Set([
 
 const counts = /^(packet|report|grpc report):/;
 
-/** Checks that a fault explains every answer, and that counting continues without PostgreSQL. */
+/** Checks that a fault explains every response, and that counting continues without PostgreSQL. */
 export function checkResponses(journal: Journal, known: Set<string>): void {
   for (const name of journal.counts.keys()) {
     if (known.has(name)) continue;
@@ -22,6 +22,6 @@ export function checkResponses(journal: Journal, known: Set<string>): void {
     const isOdd = Number(status) >= 500 && code !== undefined && !explained.has(code);
     // The key and the environment existed before the round, and all requests are well formed.
     const isForgotten = counts.test(name) && /^[35]$|^4\d\d$/.test(status);
-    if (isInternal || isStopped || isOdd || isForgotten) journal.violation(`no fault explains the answer "${name}"`);
+    if (isInternal || isStopped || isOdd || isForgotten) journal.violation(`no fault explains the response "${name}"`);
   }
 }

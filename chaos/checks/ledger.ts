@@ -1,8 +1,8 @@
 import type { Round } from '../round.ts';
 
 /**
- * Checks that the ledger of the environment has each accepted packet and report. A repetition may be missing after a crash, because it
- * is written with the next counted packet. Requests with an unknown outcome may be there.
+ * Checks that the ledger of the environment has each accepted packet and report. A repetition can be missing after a
+ * crash, because it is written with the next counted packet. Requests with an unknown outcome can be there.
  */
 export async function checkLedger(round: Round): Promise<void> {
   const { application, environment } = round.shop;
@@ -14,6 +14,8 @@ export async function checkLedger(round: Round): Promise<void> {
   for (const node of round.scene.nodes) {
     const { accepted } = (await round.tokens.insist(node.http, { kind: 'ledger read', path })) as { accepted: number };
     if (accepted < least || accepted > most)
-      round.journal.violation(`${node.name}: the ledger has ${accepted} accepted ones; there were ${least} to ${most}`);
+      round.journal.violation(
+        `${node.name}: the ledger has ${accepted} accepted requests; it must have ${least} to ${most}`,
+      );
   }
 }

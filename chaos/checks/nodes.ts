@@ -19,7 +19,7 @@ export async function checkNodes({ scene, journal }: Round): Promise<void> {
   }
 }
 
-/** Memory without file pages, because LMDB maps its data. */
+/** Returns the memory of a node without file pages, because LMDB maps its data. */
 function anonymousMemory({ pid }: ServiceNode): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
@@ -35,7 +35,7 @@ function newLines(path: string): string[] {
   return bytes.toString().split('\n');
 }
 
-/** Whether no fault explains a line. */
+/** True if no fault explains a line. */
 function isMistake(line: string): boolean {
   if (/unhandled|uncaught|TypeError|RangeError|ReferenceError|"code":"internal"|panic/i.test(line)) return true;
   return /^\s*(at |error:)/.test(line);

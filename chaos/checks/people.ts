@@ -18,7 +18,7 @@ async function checkPerson(round: Round, node: ServiceNode, { identity, sender }
     exposures: { feature: string; checks: number }[];
   };
   const checks = response.exposures.find(({ feature }) => feature === 'people')?.checks ?? 0;
-  // PostgreSQL may have lost the id itself. Then nothing must be there.
+  // PostgreSQL can have lost the id itself. In that case nothing must be there.
   const through = round.isLossy ? 0 : undefined;
   for (const fault of sender.totals.flatMap(({ digits }) => digits.faults(checks, through)))
     round.journal.violation(`${node.name}, exposures of ${identity}: ${fault}`);

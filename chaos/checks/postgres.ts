@@ -1,7 +1,7 @@
 import type { Journal } from '../journal.ts';
 import type { Database } from '../scene/database.ts';
 
-/** Queries whose result must be empty. */
+/** Queries whose results must be empty. */
 const mustBeEmpty: Readonly<Record<string, string>> = {
   'versions of the accounts with gaps': `
     SELECT count(*)::int, min(version), max(version) FROM fm_change

@@ -11,9 +11,9 @@ export interface Reports {
 }
 
 export interface Completeness {
-  /** Time through which it is complete; missing on a single machine. */
+  /** Time through which the report is complete; missing on a single machine. */
   readonly completeThrough?: string;
-  /** Nodes that stopped cleanly and may be counting again without PostgreSQL, so the report may be incomplete. */
+  /** Nodes that stopped cleanly and may be counting again without PostgreSQL, so the report can be incomplete. */
   readonly mayBeCounting?: readonly string[];
 }
 
@@ -38,14 +38,14 @@ async function readWhole<Report>(round: Round, node: ServiceNode, report: string
     if (round.scene.database === undefined || Date.parse(read.completeThrough ?? '') >= end) return read;
     if (performance.now() > deadline) {
       const wanted = new Date(end).toISOString();
-      round.journal.violation(`${node.name} is complete through ${read.completeThrough} only, not ${wanted}`);
+      round.journal.violation(`${node.name} is only complete through ${read.completeThrough}, not ${wanted}`);
       return read;
     }
     await pause(200);
   }
 }
 
-/** The path of a report on the round's environment around a time. */
+/** Returns the path of a report on the round's environment around a time. */
 export function reportPath({ shop }: Round, report: string, time: number): string {
   const [from, to] = [time - dayMs, time + dayMs].map((each) => new Date(each).toISOString()) as [string, string];
   const query = new URLSearchParams({ environment: shop.environment, from, to, step: 'day' });

@@ -1,7 +1,7 @@
 import type { Total } from '../clients/totals.ts';
 import type { Reports } from './reports.ts';
 
-/** The sum of each series of the reports. */
+/** Returns the sum of each series of the reports. */
 export function sumSeries({ usage, metrics }: Pick<Reports, 'usage' | 'metrics'>): Map<string, number> {
   const counts = usage.features.flatMap(({ feature, variants }) =>
     variants.map(({ variant, checks }) => [`feature ${feature} ${variant}`, checks] as const),
@@ -10,7 +10,7 @@ export function sumSeries({ usage, metrics }: Pick<Reports, 'usage' | 'metrics'>
   return new Map([...counts, ...values]);
 }
 
-/** The key of a series in `sumsOf`. */
+/** Returns the key of a series in the result of `sumSeries`. */
 export function formatSeriesKey({ kind, name, variant }: Pick<Total, 'kind' | 'name' | 'variant'>): string {
   return kind === 'metric' ? `metric ${name}` : `feature ${name} ${variant}`;
 }

@@ -4,8 +4,8 @@ import { type Reports, readReports } from './reports.ts';
 import { formatSeriesKey, sumSeries } from './sums.ts';
 
 /**
- * Compares the reports of each node with the outcome of each request. Accepted requests count once, refused ones not at all, and others
- * at most once. No packet counts partially, and all nodes report the same.
+ * Compares the reports of each node with the outcome of each request. Accepted requests count once, refused requests do
+ * not count, and others count at most once. No packet counts partially, and all nodes report the same.
  */
 export async function checkUsage(round: Round, end: number): Promise<void> {
   const all = await Promise.all(round.scene.nodes.map((node) => readReports(round, node, end)));
@@ -17,7 +17,7 @@ export async function checkUsage(round: Round, end: number): Promise<void> {
   for (const { name, text } of others) {
     if (text === first?.text) continue;
     const where = difference(text, first?.text ?? '');
-    round.journal.violation(`${name} and ${first?.name} report different things: ${where}`);
+    round.journal.violation(`the reports of ${name} and ${first?.name} differ: ${where}`);
   }
 }
 
@@ -51,7 +51,7 @@ function checkWhole(
   const requests = counted(/./) + ofPeople;
   const want = [requests, requests, requests, counted(/^(packets|named|keys)-/) + ofPeople];
   if (String(got) !== String(want))
-    round.journal.violation(`${node.name} has parts of packets: ${got} of all and packets, not ${want}`);
+    round.journal.violation(`${node.name} counted packets partially: ${got} of all and packets, not ${want}`);
 }
 
 /** Checks that each person is one user, within the 2 % error of the sketch. */
@@ -64,10 +64,10 @@ function checkUsers(round: Round, { node, usage }: Reports): void {
   const users = usage.features.find(({ feature }) => feature === 'people')?.uniqueUsers ?? 0;
   const isTooFew = !round.isLossy && users < least * 0.98 - 1;
   if (isTooFew || users > most * 1.02 + 1)
-    round.journal.violation(`${node.name} reports ${users} users: there were ${least} to ${most}`);
+    round.journal.violation(`${node.name} reports ${users} users; it must report ${least} to ${most}`);
 }
 
-/** The parts from which two texts differ. */
+/** Returns the sections in which two texts differ. */
 function difference(a: string, b: string): string {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;

@@ -1,15 +1,16 @@
 import type { Journal } from '../journal.ts';
 
 /**
- * - `accepted`: the service acknowledged it
+ * The outcome of a request.
+ * - `accepted`: the service acknowledged the request
  * - `refused`: the service stated that it changed nothing
- * - `unknown`: there was no answer, or it was the balancer's
+ * - `unknown`: there was no response, or the balancer sent it
  */
 export type Outcome = 'accepted' | 'refused' | 'unknown';
 
 export interface ServiceResponse {
   readonly outcome: Outcome;
-  /** `undefined` without an answer. */
+  /** Status; `undefined` if there was no response. */
   readonly status: number | undefined;
   /** Code of a refusal by the service. */
   readonly code: string | undefined;
@@ -17,7 +18,7 @@ export interface ServiceResponse {
 }
 
 export interface Question {
-  /** Kind of the request, by which answers are counted. */
+  /** Kind of the request, by which responses are counted. */
   readonly kind: string;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;

@@ -30,7 +30,10 @@ async function remove(round: Round, dice: Dice, feature: string): Promise<void> 
   if (response.status === 204) await look(round, dice, feature, 404);
 }
 
-/** Notes the outcome. A node that could not query PostgreSQL may still have made the change, so its answer is not a refusal. */
+/**
+ * Records the outcome. A node that could not query PostgreSQL can still have made the change, so its response is not a
+ * refusal.
+ */
 function note(
   round: Round,
   action: Round['changes'][number]['action'],
@@ -42,7 +45,10 @@ function note(
   round.changes.push({ action, name, outcome: isSure ? outcome : 'unknown' });
 }
 
-/** Reports a change that a node finds already made, although no one else makes it: the node does not know its own change. */
+/**
+ * Reports a change that a node finds already made, although no other client makes it: the node does not recognise its
+ * own change.
+ */
 export function madeTwice(round: Round, what: string): void {
   if (!round.isLossy) round.journal.violation(`a change was made twice: ${what} already`);
 }
@@ -53,5 +59,7 @@ async function look(round: Round, dice: Dice, feature: string, expected: number)
   const { status } = await round.tokens.ask(node.http, { kind: 'look', path, timeoutMs: 4_000 });
   const isWrong = (status === 200 || status === 404) && status !== expected;
   if (isWrong && !round.isLossy)
-    round.journal.violation(`${node.name} answered ${status} and not ${expected} for ${feature} after its change`);
+    round.journal.violation(
+      `${node.name} responded with ${status} and not ${expected} for ${feature} after its change`,
+    );
 }

@@ -2,10 +2,10 @@ import type { Outcome } from './ask.ts';
 
 /** One request of a series. */
 export interface CountedRequest {
-  /** Its count, a distinct power of four. */
+  /** Count that the request adds, a distinct power of four. */
   readonly count: number;
   outcome: Outcome | 'pending';
-  /** When the outcome became known, Unix ms. */
+  /** Time when the outcome became known, Unix ms. */
   at?: number;
 }
 
@@ -38,7 +38,7 @@ export class Digits {
    */
   faults(sum: number, through = Number.POSITIVE_INFINITY): string[] {
     if (sum >= 4 ** this.#requests.length)
-      return [`the sum ${sum} is more than ${this.#requests.length} requests can make`];
+      return [`the sum ${sum} is more than ${this.#requests.length} requests can add up to`];
     return this.#requests.flatMap(({ outcome, at = 0 }, index) => {
       const times = timesIn(sum, index);
       const [least, most] = [outcome === 'accepted' && at < through ? 1 : 0, outcome === 'refused' ? 0 : 1];
@@ -48,13 +48,13 @@ export class Digits {
     });
   }
 
-  /** Adopts a sum as correct: requests in it were accepted, others refused. */
+  /** Adopts a sum as correct: requests in the sum were accepted, and others were refused. */
   settle(sum: number): void {
     for (const [index, part] of this.#requests.entries())
       part.outcome = timesIn(sum, index) === 0 ? 'refused' : 'accepted';
   }
 
-  /** Number of requests in a sum. */
+  /** Returns the number of requests in a sum. */
   countedIn(sum: number): number {
     return this.#requests.reduce((all, _, index) => all + timesIn(sum, index), 0);
   }

@@ -9,7 +9,7 @@ const operations = {
   metrics: { path: '/Metrics.Metrics/SendMetrics', type: 'Metrics.MetricStat' },
 } as const;
 
-/** Never retries a call, and soon reconnects to a node that was away. */
+/** Channel options: no call is retried, and a node that was away is soon reconnected. */
 const channel = {
   'grpc.enable_retries': 0,
   'grpc.initial_reconnect_backoff_ms': 100,
@@ -18,7 +18,7 @@ const channel = {
 
 const clients = new Map<string, Client>();
 
-/** Sends a report over gRPC. A refusal with our code is the service's. */
+/** Sends a report over gRPC. A refusal with a code of flagmeter comes from the service, not from gRPC. */
 export async function grpcReport(
   round: Round,
   address: string,

@@ -7,8 +7,8 @@ import { all, telemetry } from './telemetry.ts';
 import type { Sender } from './totals.ts';
 
 /**
- * Creates a key, uses it, and revokes it. A request with a token makes a node follow the accounts. After one, the node accepts packets of
- * a key created before, and refuses those of a revoked key.
+ * Creates a key, uses it, and revokes it. A request with a token makes a node follow the accounts. After such a
+ * request, the node accepts packets of a key created before, and refuses packets of a revoked key.
  */
 export async function useKeys(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);
@@ -48,5 +48,7 @@ async function send(round: Round, node: ServiceNode, sender: Sender, k: string, 
   settle(outcome);
   const isWrong = status === (isValid ? 404 : 202);
   if (isWrong && !round.isLossy)
-    round.journal.violation(`${node.name} answered ${status} to a key that was ${isValid ? 'made' : 'revoked'} before`);
+    round.journal.violation(
+      `${node.name} responded with ${status} to a key that was ${isValid ? 'created' : 'revoked'} before`,
+    );
 }

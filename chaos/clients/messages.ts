@@ -64,7 +64,10 @@ export async function sendNamedPackets(round: Round, dice: Dice, name: string): 
   }
 }
 
-/** Avoids whole milliseconds, from which the service would conclude that similar reports may be of several processes. */
+/**
+ * Formats a time. It avoids whole milliseconds, which suggest to the service that similar reports come from several
+ * processes.
+ */
 function formatTime(now: number): string {
   return new Date(now).toISOString().replace('Z', '5Z');
 }

@@ -15,8 +15,9 @@ export async function sendPackets(round: Round, dice: Dice, name: string): Promi
 }
 
 /**
- * Sends packets to one server until an answer is the last one wanted.
- * @param how.isGivenUp see `Round.unwatched` @param how.isKept false if acknowledged packets may stay out of all reports, in its directory
+ * Sends packets to one server until a response is the last one wanted.
+ * @param how.isGivenUp see `Round.unwatched`
+ * @param how.isKept false if reports may omit acknowledged packets, which stay in the directory of the server
  */
 export async function sendPacketsUntil(
   round: Round,

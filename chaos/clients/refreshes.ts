@@ -31,7 +31,7 @@ async function race(round: Round, dice: Dice, clientId: string, tokens: Tokens):
   if (dice.chance(0.5)) responses.push(await present());
   const successes = responses.filter(({ status }) => status === 200);
   if (successes.length > 1 && !round.isLossy)
-    round.journal.violation(`a refresh token had ${successes.length} successes`);
+    round.journal.violation(`a refresh token was used successfully ${successes.length} times`);
   if (successes.length > 0 && !round.isLossy)
     round.invalidated.push({ token: tokens.access_token, how: 'replaced by a refresh' });
 }
@@ -41,7 +41,11 @@ function refresh(round: Round, http: string, clientId: string, token: string): P
   return round.ask(http, { kind: 'refresh', method: 'POST', path: '/connect/token', body });
 }
 
-/** Signs the administrator in. @returns `undefined` if that is currently impossible @throws {Error} as the browser does */
+/**
+ * Signs the administrator in.
+ * @returns `undefined` if that is impossible at the moment
+ * @throws {Error} of the browser
+ */
 async function signIn(round: Round, dice: Dice, clientId: string): Promise<Tokens | undefined> {
   const verifier = randomBytes(32).toString('base64url');
   const code = await authorize(round, clientId, createHash('sha256').update(verifier).digest('base64url'));
@@ -61,7 +65,7 @@ async function signIn(round: Round, dice: Dice, clientId: string): Promise<Token
   return response.status === 200 ? (JSON.parse(response.body) as Tokens) : undefined;
 }
 
-/** @returns the authorization code in the redirect */
+/** Requests an authorization code. @returns the code in the redirect */
 async function authorize(round: Round, clientId: string, challenge: string): Promise<string | undefined> {
   const { adminEmail, adminPassword } = round.tokens.credentials;
   const browser = new TestBrowser(balanced.http, hub);

@@ -1,7 +1,10 @@
 import type { Round } from '../round.ts';
 import type { ServiceResponse } from './ask.ts';
 
-/** Counted once by every packet and report besides its own series, so its sum is the number of counted requests. */
+/**
+ * Series that every packet and report counts once, in addition to its own series. Its sum is the number of counted
+ * requests.
+ */
 export const all = { all: { on: [1, 1, 1] } };
 
 /** Sends a packet of the round's shop. */

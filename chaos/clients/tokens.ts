@@ -17,7 +17,7 @@ export class Tokens {
     return this.#credentials;
   }
 
-  /** @returns a new token; `undefined` if none can be issued now */
+  /** Requests a new token. @returns `undefined` if none can be issued now */
   async fresh(http: string): Promise<string | undefined> {
     const { clientId, clientSecret } = this.#credentials;
     const body = new URLSearchParams({
@@ -30,7 +30,7 @@ export class Tokens {
     return response.status === 200 ? (JSON.parse(response.body) as { access_token: string }).access_token : undefined;
   }
 
-  /** Sends a request with a token that is kept while it is accepted. */
+  /** Sends a request with a token, which is reused while it is accepted. */
   async ask(http: string, question: Question): Promise<ServiceResponse> {
     this.#kept ??= await this.fresh(http);
     if (this.#kept === undefined) return { outcome: 'refused', status: 503, code: 'no_token', body: '' };
@@ -40,14 +40,16 @@ export class Tokens {
     return response;
   }
 
-  /** Repeats a request until the status is the wanted one. @throws {Error} after 30 s */
+  /** Repeats a request until its status is the wanted one. @throws {Error} after 30 s */
   async insist(http: string, question: Question, status = 200): Promise<unknown> {
     const end = performance.now() + 30_000;
     for (;;) {
       const response = await this.ask(http, { ...question, timeoutMs: 15_000 });
       if (response.status === status) return response.body === '' ? undefined : JSON.parse(response.body);
       if (performance.now() > end)
-        throw new Error(`${http}${question.path} answered ${response.status} and not ${status}: ${response.body}`);
+        throw new Error(
+          `${http}${question.path} responded with ${response.status} and not ${status}: ${response.body}`,
+        );
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }

@@ -3,7 +3,7 @@ import { type CountedRequest, Digits } from './digits.ts';
 /** A series of features or metrics whose sum identifies each request. */
 export interface Total {
   readonly kind: 'feature' | 'metric';
-  /** The feature, or the metric. */
+  /** Name of the feature or the metric. */
   readonly name: string;
   readonly variant: string;
   readonly digits: Digits;

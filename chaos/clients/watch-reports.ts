@@ -25,7 +25,8 @@ export async function watchReport(round: Round, { http, name }: ServiceNode): Pr
 }
 
 function check(round: Round, name: string, usage: UsageReport & Completeness): void {
-  // The report of a single machine, or one that may lack a stopped node, does not state what it may lack.
+  // A report of a single machine, or a report that can lack a stopped node, does not state a time through which it is
+  // complete.
   const isComplete = (usage.mayBeCounting ?? []).length === 0;
   const through = isComplete ? Date.parse(usage.completeThrough ?? '1970-01-01') : 0;
   const sums = sumSeries({ usage, metrics: [] });
@@ -34,7 +35,7 @@ function check(round: Round, name: string, usage: UsageReport & Completeness): v
   for (const total of features)
     for (const fault of total.digits.faults(sums.get(formatSeriesKey(total)) ?? 0, through))
       round.journal.violation(
-        `${name} meanwhile, ${total.name}/${total.variant}, through ${usage.completeThrough}: ${fault}`,
+        `${name} during faults, ${total.name}/${total.variant}, through ${usage.completeThrough}: ${fault}`,
       );
 }
 

@@ -23,14 +23,17 @@ export const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>(
   }),
 );
 
-/** A fault of a round, and the node that it may affect. */
+/** A fault of a round, and the node that it affects. */
 export interface RoundFault {
   readonly name: string;
   readonly fault: Fault;
   readonly node: ServiceNode;
 }
 
-/** Draws up to three faults that can happen at the same time. @param only draws from these; all if empty */
+/**
+ * Draws up to three faults that can happen at the same time.
+ * @param only names of the faults to draw from; all if empty
+ */
 export function drawFaults(scene: Scene, dice: Dice, only: readonly string[]): RoundFault[] {
   const all = scene.database === undefined ? ofOneNode : faults;
   const choices = [...all].filter(([name]) => only.length === 0 || only.includes(name));

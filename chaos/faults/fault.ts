@@ -17,21 +17,27 @@ export interface Stage {
 }
 
 export interface Fault {
-  /** Exclusive resources: no two faults of a round share one. `node`: one of the nodes. */
+  /** Exclusive resources: no two faults of a round share a resource. `node` is one of the nodes. */
   readonly claims: readonly ('node' | 'database' | 'links' | 'everything')[];
-  /** Relative frequency, 1 by default. With 0 it is drawn only if `--only` names it, because its rule does not hold yet. */
+  /**
+   * Relative frequency, 1 by default. A fault of frequency 0 is drawn only if `--only` names it, because its rule does
+   * not hold yet.
+   */
   readonly weight?: number;
-  /** Runs the fault, and ends it unless the scene does. */
+  /** Runs the fault. Ends it, unless the scene ends it. */
   run(stage: Stage): Promise<void>;
 }
 
-/** The database of a scene with one. Faults of databases are drawn only for such scenes. */
+/** Returns the database of a scene. Faults of databases are drawn only for scenes with a database. */
 export function requireDatabase({ scene: { database } }: Stage): Database {
   if (database === undefined) throw new Error('The scene has no database');
   return database;
 }
 
-/** Waits while a fault lasts: less or more time than a node waits for an answer. In the second case, the answer arrives too late. */
+/**
+ * Waits while a fault lasts: less or more time than a node waits for a response. In the second case, the response
+ * arrives too late.
+ */
 export function hold(dice: Dice): Promise<void> {
   return pause(dice.chance(0.5) ? dice.between(500, 4_000) : dice.between(5_500, 10_000));
 }

@@ -4,7 +4,7 @@ import { pause, within } from '../pause.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 import { type Fault, requireDatabase, type Stage } from './fault.ts';
 
-/** The `Date` header has whole seconds, and is updated once a second. */
+/** Delay of the `Date` header, which has whole seconds and is updated once a second. */
 const headerMs = 2_500;
 const withinMs = 5_000;
 
@@ -14,7 +14,7 @@ const clockSkewed: Fault = {
   weight: 2,
   async run(stage) {
     const { node, dice, journal } = stage;
-    // Using the node's own clock is wrong only if it is ahead.
+    // A node that uses its own clock is wrong only if the clock is ahead.
     node.clock.aheadMs = dice.between(mostMs / 2, mostMs);
     for (let times = dice.between(1, 4); times > 0; times--) {
       journal.note(`the clock of ${node.name} is ${node.clock.aheadMs} ms ahead`);
@@ -29,7 +29,10 @@ const clockSkewed: Fault = {
   },
 };
 
-/** The clock of a running node jumps by hours. The node must stop managing until it is right, and continue to count. */
+/**
+ * The clock of a running node jumps by hours. The node must stop managing until the clock is right, and continue to
+ * count.
+ */
 const clockJumps: Fault = {
   claims: ['node'],
   weight: 2,
@@ -48,7 +51,10 @@ const clockJumps: Fault = {
   },
 };
 
-/** The clock of PostgreSQL jumps by hours. No node may manage until it is right. All continue to count each packet once. */
+/**
+ * The clock of PostgreSQL jumps by hours. No node may manage until the clock is right. All nodes continue to count each
+ * packet once.
+ */
 const databaseClockJumps: Fault = {
   claims: ['everything'],
   weight: 2,
@@ -68,7 +74,7 @@ const databaseClockJumps: Fault = {
   },
 };
 
-/** Some hours ahead or behind. */
+/** Returns some hours ahead or behind. */
 function hours(dice: Dice): number {
   return dice.pick([-1, 1]) * dice.between(3_600_000, 6 * 3_600_000);
 }
@@ -78,7 +84,7 @@ async function managesNothing({ round, journal }: Stage, nodes: readonly Service
   const isRefused = async ({ http }: ServiceNode) => (await round.tokens.fresh(http)) === undefined;
   for (const node of nodes)
     if (!(await within(withinMs, () => isRefused(node))) || !(await isRefused(node)))
-      journal.violation(`${node.name} manages though its clock and PostgreSQL's differ`);
+      journal.violation(`${node.name} manages although its clock differs from PostgreSQL's`);
 }
 
 /** A node must not join with a clock that is too far from PostgreSQL's. */
@@ -92,7 +98,7 @@ const clockRefused: Fault = {
       () => false,
       () => true,
     );
-    if (!isRefused) journal.violation(`${node.name} runs with a clock that is wrong`);
+    if (!isRefused) journal.violation(`${node.name} runs with a wrong clock`);
     if (isRefused && !lastLine(node).includes('The clock of this machine is'))
       journal.violation(`${node.name} ended: ${lastLine(node)}`);
     await node.end('SIGKILL');
@@ -101,7 +107,7 @@ const clockRefused: Fault = {
   },
 };
 
-/** Less than the allowed five seconds, which include the latency to PostgreSQL. */
+/** Maximum difference, less than the allowed five seconds, which include the latency to PostgreSQL. */
 const mostMs = 4_500;
 
 /** Checks that the node uses the configured time of day. */

@@ -10,7 +10,7 @@ const failover: Fault = {
   async run(stage) {
     const { dice, journal } = stage;
     const database = requireDatabase(stage);
-    journal.note('the primary is killed');
+    journal.note('the primary was killed');
     await database.primary.kill();
     await pause(dice.between(0, 1_500));
     await database.promote();
@@ -25,7 +25,7 @@ const primaryKilled: Fault = {
   weight: 2,
   async run(stage) {
     const database = requireDatabase(stage);
-    stage.journal.note('the primary is killed and comes back');
+    stage.journal.note('the primary was killed and restarted');
     await database.primary.kill();
     await pause(stage.dice.between(0, 2_000));
     await database.primary.start();
@@ -55,8 +55,8 @@ const standbyFrozen: Fault = {
 };
 
 /**
- * Cuts the primary off from its standby, and cancels the waits for it. Commits seem to succeed, but are on one machine only. Then that
- * machine is lost.
+ * Cuts the primary off from its standby, and cancels the waits for the standby. Commits seem to succeed, but are on one
+ * machine only. Then that machine is lost.
  */
 const cancelledWaits: Fault = {
   claims: ['database'],
@@ -84,8 +84,8 @@ const cancelledWaits: Fault = {
 };
 
 /**
- * Terminates sessions whose commits wait for the standby, which then confirms them. The node got no answer to a change that was made, and
- * must not make it again.
+ * Terminates sessions whose commits wait for the standby, which then confirms them. The node receives no response to a
+ * change that was made, and must not make it again.
  */
 const answersLost: Fault = {
   claims: ['database'],
@@ -107,7 +107,7 @@ const answersLost: Fault = {
       };
       await within(2_000, endChange, 200);
       await scene.network.join(primary.host, standby.host);
-      journal.note(`${ended} commits were made without an answer`);
+      journal.note(`${ended} commits were made without a response`);
       await pause(dice.between(500, 2_000));
     }
   },
@@ -121,7 +121,7 @@ const splitBrain: Fault = {
     const { scene, round, node, dice, journal } = stage;
     const database = requireDatabase(stage);
     const [old, next] = [database.primary, database.standby];
-    journal.note(`${old.host} and ${node.name} are cut off from the rest`);
+    journal.note(`${old.host} and ${node.name} are cut off from the other machines`);
     await scene.network.cut(old.host, next.host);
     for (const each of scene.nodes) await scene.cutFromServer(each, each === node ? next.host : old.host);
     await pause(dice.between(0, 1_000));
@@ -130,10 +130,10 @@ const splitBrain: Fault = {
     const manage = async () =>
       (await Promise.all(others.map(({ http }) => round.tokens.fresh(http)))).every((token) => token !== undefined);
     const doManage = await within(15_000, manage);
-    journal.note(`the others ${doManage ? '' : 'do not '}follow the new primary`);
+    journal.note(`the other nodes ${doManage ? '' : 'do not '}follow the new primary`);
     const end = performance.now() + dice.between(3_000, 6_000);
     while (performance.now() < end) await invalidateFor(stage, others);
-    journal.note('the rest is joined, and the old primary follows');
+    journal.note('the network is whole again, and the old primary follows');
     await old.kill();
     await scene.joinAll();
     await database.makeWell();
@@ -148,7 +148,7 @@ async function invalidateFor({ round, dice }: Stage, nodes: readonly ServiceNode
   if (made !== undefined) await mustBeRefused(round, made);
 }
 
-/** Stops both servers for a while. */
+/** Stops both servers for some time. */
 const postgresDown: Fault = {
   claims: ['database'],
   weight: 2,
@@ -178,8 +178,8 @@ const sessionsEnded: Fault = {
 };
 
 /**
- * An operator lets commits succeed without the standby, and then the primary is lost, so PostgreSQL reverts by some seconds. Counts
- * recover. Accounts do not, and the nodes must agree on the remaining ones.
+ * An operator lets commits succeed without the standby, and then the primary is lost, so PostgreSQL reverts by some
+ * seconds. Counts recover. Accounts do not, and the nodes must agree on the remaining accounts.
  */
 const lossyFailover: Fault = {
   claims: ['everything'],
@@ -194,7 +194,7 @@ const lossyFailover: Fault = {
     await scene.network.cut(primary.host, standby.host);
     await pause(dice.between(1_000, 4_000));
     await primary.kill();
-    journal.note('the primary is lost with what it confirmed');
+    journal.note('the primary is lost with the commits that only it has confirmed');
     await database.promote();
     await scene.network.join(primary.host, standby.host);
     await database.makeWell();

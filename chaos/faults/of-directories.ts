@@ -7,7 +7,10 @@ import type { ServiceNode } from '../scene/service-node.ts';
 import { type Fault, requireDatabase, type Stage } from './fault.ts';
 import { isForgotten } from './of-operators.ts';
 
-/** Replaces the data directory by an old copy, as a restore would. PostgreSQL must have the later counts first, because they are lost. */
+/**
+ * Replaces the data directory by an old copy, as a restore would. PostgreSQL must have the later counts first, because
+ * the copy lacks them.
+ */
 const oldCopy: Fault = {
   claims: ['everything'],
   weight: 2,
@@ -30,7 +33,7 @@ const oldCopy: Fault = {
   },
 };
 
-/** Starts another process with a copy of the directory of a running node. It must be refused. */
+/** Starts another process with a copy of the directory of a running node. The process must be refused. */
 const twin: Fault = {
   claims: ['everything'],
   async run(stage) {
@@ -51,8 +54,9 @@ const twin: Fault = {
 };
 
 /**
- * Starts a copy of the directory of a frozen node, and then thaws the node. One of the two must refuse packets and report why. Everything
- * counts that the copy has acknowledged, and the original before it was frozen.
+ * Starts a copy of the directory of a frozen node, and then thaws the node. One of the two must refuse packets and
+ * report why. Everything counts that the copy has acknowledged, and that the original had acknowledged before it was
+ * frozen.
  */
 const thawed: Fault = {
   claims: ['everything'],
@@ -81,7 +85,7 @@ const thawed: Fault = {
     await twin.end('SIGTERM');
     await node.end('SIGTERM');
     if (!isRefused) {
-      // Its directory is refused from now on, so it starts with an empty one.
+      // The directory of the node is refused from now on, so the node starts with an empty one.
       rmSync(node.data, { recursive: true });
       await isForgotten(stage, directory, '--force');
     }
@@ -90,7 +94,7 @@ const thawed: Fault = {
   },
 };
 
-/** Sends packets to all until one refuses them, and reports why. */
+/** Sends packets to all nodes until one refuses them, and reports why. */
 async function oneIsRefused({ round, node, journal }: Stage, all: readonly ServiceNode[]): Promise<void> {
   const end = performance.now() + refusedWithinMs;
   let isOver = false;
@@ -105,17 +109,17 @@ async function oneIsRefused({ round, node, journal }: Stage, all: readonly Servi
   const isRefused = async () => {
     const reasons = await Promise.all(all.map((each) => each.whyNot('counting')));
     const [reason] = reasons.filter((each) => each !== undefined);
-    if (reason !== undefined) journal.note(`one of two with one directory is refused: ${reason}`);
+    if (reason !== undefined) journal.note(`one of two nodes with the same directory is refused: ${reason}`);
     return reason?.startsWith('503 ') === true && reason.length > '503 '.length;
   };
   if (!(await within(refusedWithinMs, isRefused)))
-    journal.violation(`${all.map(({ name }) => name).join(' and ')} both take packets with copies of one directory`);
+    journal.violation(`${all.map(({ name }) => name).join(' and ')} both accept packets with copies of one directory`);
 }
 
-/** Heartbeats are sent every second. */
+/** Time within which a node must be refused. Heartbeats are sent every second. */
 const refusedWithinMs = 10_000;
 
-/** Whether the streams of a cleanly stopped node have nothing left to ship. */
+/** True if the streams of a cleanly stopped node have nothing left to ship. */
 async function hasShippedAll(stage: Stage): Promise<boolean> {
   const rows = await requireDatabase(stage).query<{ left: number }>(
     `SELECT count(*)::int AS left FROM fm_node n JOIN fm_stream s USING (directory)

@@ -3,7 +3,7 @@ import { pause, within } from '../pause.ts';
 import { SmallDisk } from '../scene/small-disk.ts';
 import { type Fault, hold, requireDatabase } from './fault.ts';
 
-/** The disk of a node is full for a while. The node must count again by itself when there is space. */
+/** The disk of a node is full for some time. The node must count again by itself when there is space. */
 const diskFull: Fault = {
   claims: ['node'],
   weight: 2,
@@ -16,10 +16,10 @@ const diskFull: Fault = {
       disk.fill();
       journal.note(`the disk of ${node.name} is full`);
       await pause(dice.between(1_000, 7_000));
-      journal.note(`there is room on the disk of ${node.name}; before: ${(await node.whyNot('counting')) ?? 'ready'}`);
+      journal.note(`the disk of ${node.name} has space again; before: ${(await node.whyNot('counting')) ?? 'ready'}`);
       disk.free();
       if (!(await within(20_000, async () => (await node.whyNot('counting')) === undefined)))
-        journal.violation(`${node.name} does not count though its disk has room`);
+        journal.violation(`${node.name} does not count although its disk has space`);
       await node.end(dice.pick(['SIGKILL', 'SIGTERM']));
     } finally {
       await node.end('SIGKILL');
@@ -29,7 +29,9 @@ const diskFull: Fault = {
   },
 };
 
-/** The disk of the primary is full for a while: commits fail, or the server ends. Sometimes the standby is promoted. */
+/**
+ * The disk of the primary is full for some time: commits fail, or the server ends. Sometimes the standby is promoted.
+ */
 const primaryDiskFull: Fault = {
   claims: ['database'],
   weight: 2,
@@ -47,7 +49,7 @@ const primaryDiskFull: Fault = {
       await hold(dice);
       const errors = server.log.match(/No space left on device/g)?.length ?? 0;
       journal.note(
-        `the primary, which is ${server.isRunning ? 'up' : 'down'}, said ${errors} times that its disk is full`,
+        `the primary, which is ${server.isRunning ? 'up' : 'down'}, logged ${errors} times that its disk is full`,
       );
       if (dice.chance(0.3)) await database.promote();
       disk.free();

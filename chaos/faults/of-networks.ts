@@ -13,7 +13,7 @@ const nodeCutOff: Fault = {
     for (const server of servers) await scene.cutFromServer(node, server);
     await hold(dice);
     for (const server of servers) await scene.joinToServer(node, server);
-    journal.note(`${node.name} is joined again`);
+    journal.note(`${node.name} is connected again`);
   },
 };
 
@@ -32,8 +32,8 @@ const serversCutOff: Fault = {
 };
 
 /**
- * A delta is late: its commit waits for the standby. Its node is cut off, gives up, and queries its stream before the commit ends. That
- * answer is outdated.
+ * A delta is late: its commit waits for the standby. Its node is cut off, abandons the commit, and queries its stream
+ * before the commit ends. The response to that query is outdated.
  */
 const lateCommit: Fault = {
   claims: ['node', 'database'],
@@ -49,7 +49,9 @@ const lateCommit: Fault = {
     await scene.joinToServer(node, primary.host);
     const asksAgain = async () => (await waiting(stage, 'true')).some((pid) => !first.includes(pid));
     const hasAsked = await within(8_000, asksAgain);
-    journal.note(`${first.length} commits of ${node.name} are late, and it has ${hasAsked ? '' : 'not '}asked again`);
+    journal.note(
+      `${first.length} commits of ${node.name} are late, and it has ${hasAsked ? '' : 'not '}queried the stream again`,
+    );
     await pause(dice.between(0, 500));
     await scene.network.join(primary.host, standby.host);
   },
@@ -62,7 +64,7 @@ async function cutInCommit(stage: Stage): Promise<number[]> {
   const { primary, standby } = database;
   const row = `SELECT FROM fm_stream WHERE stream IN (SELECT stream FROM fm_node WHERE name = '${stage.node.name}')`;
   for (let tries = 0; tries < mostTries; tries++) {
-    // Heartbeats pass meanwhile. One that waits for the standby would stop the node from shipping.
+    // Heartbeats pass during this time. A heartbeat that waits for the standby would stop the node from shipping.
     const unlock = await database.lock(row);
     const isShipping = await within(
       3_000,
@@ -83,7 +85,7 @@ const late = (stage: Stage) => waiting(stage, "wait_event = 'SyncRep' AND query 
 
 const mostTries = 5;
 
-/** The sessions by which the node ships, if they wait for the standby or a lock. */
+/** Returns the sessions by which the node ships, if they wait for the standby or a lock. */
 async function waiting(stage: Stage, which: string): Promise<number[]> {
   const rows = await requireDatabase(stage).query<{ pid: number }>(
     `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'flagmeter log % ${stage.node.name}'

@@ -3,7 +3,7 @@ import { watchReport } from '../clients/watch-reports.ts';
 import { pause } from '../pause.ts';
 import { type Fault, requireDatabase, type Stage } from './fault.ts';
 
-/** Kills a node several times, and restarts it at once or later. */
+/** Kills a node several times, and restarts it immediately or later. */
 const kill: Fault = {
   claims: ['node'],
   weight: 4,
@@ -47,8 +47,9 @@ const freeze: Fault = {
 const startCutOff: Fault = { claims: ['node'], run: (stage) => startWithoutPostgres(stage, 'SIGKILL') };
 
 /**
- * The same after a clean stop, when PostgreSQL considers the node as stopped. The reports of others must list it among the nodes that
- * may be counting, or not be complete through a time at which it accepts packets.
+ * Starts it without PostgreSQL after a clean stop, when PostgreSQL considers the node as stopped. The reports of other
+ * nodes must list it among the nodes that may be counting, or not be complete through a time at which it accepts
+ * packets.
  */
 const stopThenCutOff: Fault = { claims: ['node'], weight: 2, run: (stage) => startWithoutPostgres(stage, 'SIGTERM') };
 

@@ -5,7 +5,7 @@ import { runCommand } from '../run-command.ts';
 import { type Fault, requireDatabase, type Stage } from './fault.ts';
 
 const shippedWithinMs = 15_000;
-/** Heartbeats are sent every second. */
+/** Time within which a node must notice. Heartbeats are sent every second. */
 const noticedWithinMs = 10_000;
 
 /** An operator forgets a running node with --force. Everything that the node acknowledges afterwards must count. */
@@ -15,14 +15,14 @@ const forgetLiving: Fault = {
   async run(stage) {
     const { scene, node, dice, journal } = stage;
     if (await isForgotten(stage, node.name))
-      journal.violation(`${node.name} is alive, and was forgotten without --force`);
+      journal.violation(`${node.name} is running, and was forgotten without --force`);
     await scene.withdraw(node);
     await pause(300);
     const now = Date.now();
-    // Unshipped counts may be given up.
+    // Unshipped counts may be lost if the node is forgotten.
     if (!(await within(shippedWithinMs, () => hasShipped(stage, now)))) journal.violation(`${node.name} does not ship`);
     if (!(await isForgotten(stage, node.name, '--force'))) journal.violation(`${node.name} cannot be forgotten`);
-    journal.note(`${node.name} is forgotten while it is alive`);
+    journal.note(`${node.name} is forgotten while it is running`);
     await noticesIt(stage);
     await node.end(dice.pick(['SIGTERM', 'SIGKILL']));
     await node.start();
@@ -30,7 +30,7 @@ const forgetLiving: Fault = {
   },
 };
 
-/** @param which name of a node, or id of a directory */
+/** Forgets a node. @param which name of a node, or id of a directory */
 export async function isForgotten(stage: Stage, which: string, ...more: string[]): Promise<boolean> {
   const { scene, journal } = stage;
   const database = requireDatabase(stage);
@@ -45,7 +45,9 @@ export async function isForgotten(stage: Stage, which: string, ...more: string[]
   );
 }
 
-/** A forgotten node accepts packets until it notices. Then it answers 503 and reports why. */
+/**
+ * Checks that a forgotten node notices. It accepts packets until then. After that it responds with 503 and reports why.
+ */
 async function noticesIt({ round, node, journal }: Stage): Promise<void> {
   const end = performance.now() + noticedWithinMs;
   const isLast = ({ status }: ServiceResponse) => status === 503 || performance.now() > end;
@@ -55,7 +57,7 @@ async function noticesIt({ round, node, journal }: Stage): Promise<void> {
   if (!reason?.startsWith('503 ')) journal.violation(`${node.name} was forgotten, and does not report it`);
 }
 
-/** Whether everything that the node acknowledged before a time is in the log. */
+/** True if everything that the node acknowledged before a time is in the log. */
 async function hasShipped(stage: Stage, before: number): Promise<boolean> {
   const rows = await requireDatabase(stage).query<{ through: string }>(
     `SELECT s.through FROM fm_node n JOIN fm_stream s USING (stream) WHERE n.name = '${stage.node.name}'`,
@@ -63,7 +65,9 @@ async function hasShipped(stage: Stage, before: number): Promise<boolean> {
   return rows.length > 0 && rows.every(({ through }) => Number(through) >= before);
 }
 
-/** An operator restores a dump of some seconds ago. Counts recover; changes of accounts since the dump are lost. */
+/**
+ * An operator restores a dump that is some seconds old. Counts recover; changes of accounts since the dump are lost.
+ */
 const restoredDump: Fault = {
   claims: ['everything'],
   async run(stage) {
@@ -74,14 +78,14 @@ const restoredDump: Fault = {
     await pause(dice.between(500, 4_000));
     await database.replace('dump');
     await database.dropReplaced();
-    journal.note('the database is replaced by an old dump of it');
+    journal.note('the database is replaced by an old dump');
     await pause(dice.between(1_000, 4_000));
   },
 };
 
 /**
- * An empty database replaces the real one, as after the loss of a disk. Nodes continue to count and discard nothing: everything is there
- * when the real one is back.
+ * An empty database replaces the real one, as after the loss of a disk. Nodes continue to count and discard nothing:
+ * everything is there when the real database is back.
  */
 const emptyDatabase: Fault = {
   claims: ['everything'],
@@ -89,7 +93,7 @@ const emptyDatabase: Fault = {
     const { dice, journal } = stage;
     const database = requireDatabase(stage);
     await database.replace('empty');
-    journal.note('an empty database stands in the place of the real one');
+    journal.note('an empty database has replaced the real one');
     await pause(dice.between(1_000, 5_000));
     await database.putBack();
     journal.note('the real database is back');
@@ -97,7 +101,9 @@ const emptyDatabase: Fault = {
   },
 };
 
-/** Restores a lost database from the replica of one node. No count is lost; the latest changes of accounts may be. */
+/**
+ * Restores a lost database from the replica of one node. No count is lost; the latest changes of accounts can be lost.
+ */
 const replicaAdopted: Fault = {
   claims: ['everything'],
   weight: 2,

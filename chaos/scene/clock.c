@@ -1,6 +1,6 @@
 /*
- * Preloaded into a node: its time of day differs from the machine's by the nanoseconds (a signed 64-bit number) in the file
- * that CHAOS_CLOCK names, from the moment at which they are written there. Monotonic clocks stay right.
+ * Preloaded into a node: its time of day differs from the machine's by the number of nanoseconds (a signed 64-bit
+ * number) in the file that CHAOS_CLOCK names, as soon as the file changes. Monotonic clocks stay right.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum { second = 1000000000 };
-/* A later time than this is one of day: a machine has not run for thirty years. */
+/* Limit between durations and times of day: no machine has run for thirty years. */
 enum { longest_run = 1000000000 };
 
 static const volatile int64_t *offset;
@@ -63,7 +63,7 @@ time_t time(time_t *seconds) {
   return now.tv_sec;
 }
 
-/* The system compares the end of a wait with the machine's time of day. */
+/* Converts the end of a wait, because the system compares it with the machine's time of day. */
 int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                            const struct timespec *restrict end) {
   struct timespec real_end = *end;

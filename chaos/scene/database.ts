@@ -7,7 +7,7 @@ import { within } from '../pause.ts';
 import { at, getAddress, type Place } from './network.ts';
 import { SkewedClock } from './skewed-clock.ts';
 
-/** Frozen or cut-off peers hold nothing for long. */
+/** Settings with which frozen or cut-off peers hold nothing for long. */
 const settings = {
   wal_sender_timeout: '3s',
   wal_receiver_timeout: '3s',
@@ -24,7 +24,7 @@ const database = 'flagmeter';
 const [replacement, kept] = ['replacement', 'kept'] as const;
 
 interface DatabaseOptions {
-  /** For the offsets of the clocks. */
+  /** Folder for the offsets of the clocks. */
   readonly folder: string;
   readonly journal: Journal;
 }
@@ -32,7 +32,7 @@ interface DatabaseOptions {
 /** The primary and its synchronous standby. */
 export class Database {
   readonly #pair: PostgresPair;
-  /** By host. */
+  /** Clocks by host. */
   readonly #clocks: ReadonlyMap<string, SkewedClock>;
   readonly #journal: Journal;
 
@@ -42,7 +42,7 @@ export class Database {
     this.#journal = journal;
   }
 
-  /** @param clockLibrary see `buildClock` */
+  /** Starts both servers. @param clockLibrary see `buildClock` */
   static async start({ folder, journal }: DatabaseOptions, clockLibrary: string): Promise<Database> {
     const clocks = new Map<string, SkewedClock>();
     const server = (place: Place) => {
@@ -69,7 +69,7 @@ export class Database {
     return this.#clocks.get(host) as SkewedClock;
   }
 
-  /** The URL of the database, by the addresses at which a node reaches the two servers. */
+  /** Returns the URL of the database, with the addresses at which a node reaches the two servers. */
   url(hosts: readonly string[]): string {
     return `postgres://postgres@${hosts.join(',')}/${database}?sslmode=disable`;
   }
@@ -159,7 +159,7 @@ export class Database {
     for (const server of [this.primary, this.standby]) server.resume();
     if (!this.primary.isRunning) await this.primary.start();
     if (await this.#isStandbyWell()) return this.beSynchronous();
-    this.#journal.note(`${this.standby.host} is made a standby again`);
+    this.#journal.note(`${this.standby.host} becomes a standby again`);
     await this.#pair.rejoin();
   }
 
@@ -176,7 +176,7 @@ export class Database {
     await this.#pair.close();
   }
 
-  /** Whether the standby follows the primary, or soon does. */
+  /** True if the standby follows the primary, or soon does. */
   async #isStandbyWell(): Promise<boolean> {
     if (!this.standby.isRunning) return false;
     return within(6_000, async () => {

@@ -5,7 +5,7 @@ import { hub } from './network.ts';
 /** A TCP proxy whose connections can be slow, silent or cut. */
 export class Link {
   readonly #server: Server;
-  /** The target. */
+  /** Host of the target. */
   readonly host: string;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   /** Delay in each direction. */

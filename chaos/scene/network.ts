@@ -13,12 +13,12 @@ export function getAddress(place: Place): string {
   return `10.0.0.${members[place]}`;
 }
 
-/** The command that runs another one in a namespace. */
+/** Returns the command that runs another one in a namespace. */
 export function at(place: Place): string[] {
   return ['ip', 'netns', 'exec', place];
 }
 
-/** Drops packets between two addresses in its set. */
+/** Rules that drop packets between two addresses in the set. */
 const firewall = `
 table bridge chaos {
   set cut {
@@ -39,7 +39,9 @@ table bridge chaos {
 }
 `;
 
-/** An Ethernet with a port for every member. A member that is cut off gets no answer, as if its cable were pulled. */
+/**
+ * An Ethernet with a port for every member. A member that is cut off receives no response, as if its cable were pulled.
+ */
 export class Network {
   readonly #cuts = new Map<string, readonly [string, string]>();
 

@@ -12,10 +12,10 @@ import { ServiceNode } from './service-node.ts';
 import { buildClock } from './skewed-clock.ts';
 
 export interface SceneOptions {
-  /** For logs, data directories and configuration. */
+  /** Folder for logs, data directories and configuration. */
   readonly folder: string;
   readonly binary: string;
-  /** One node without PostgreSQL. */
+  /** True for one node without PostgreSQL. */
   readonly isAlone: boolean;
   readonly journal: Journal;
 }
@@ -88,7 +88,7 @@ export class Scene {
     return new Scene({ network, database, nodes, links, balancer, credentials, options, twin });
   }
 
-  /** Ends every fault: the network and the database work, and every node runs with the right time. */
+  /** Ends every fault: after that, the network and the database work, and every node runs with the right time. */
   async makeWell(): Promise<void> {
     await this.joinAll();
     await this.database?.makeWell();
@@ -155,7 +155,7 @@ function listArguments(name: string, database: Database | undefined): string[] {
   return [...limits, ...urls, '--threads', threads[name] ?? '3', ...postgresArgs(name, database)];
 }
 
-/** The arguments of a node for its database. */
+/** Returns the arguments of a node for its database. */
 function postgresArgs(name: string, database: Database | undefined): string[] {
   if (database === undefined) return [];
   const hosts = name === linked ? linkPorts.map((each) => `${hub}:${each}`) : database.hosts;

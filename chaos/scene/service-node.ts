@@ -8,7 +8,7 @@ import { SkewedClock } from './skewed-clock.ts';
 const readyWithinMs = 30_000;
 
 export interface ServiceNodeOptions {
-  /** For its data directory and its log. */
+  /** Folder for its data directory and its log. */
   readonly folder: string;
   readonly binary: string;
   readonly args: readonly string[];
@@ -25,7 +25,7 @@ export class ServiceNode {
   readonly grpc: string;
   readonly metrics: string;
   readonly data: string;
-  /** Its complete stderr. */
+  /** Path of its complete stderr. */
   readonly log: string;
   readonly clock: SkewedClock;
   readonly #folder: string;
@@ -63,7 +63,7 @@ export class ServiceNode {
     return this.#child?.pid;
   }
 
-  /** Starts it, and waits until it is ready. @throws {Error} if it ends or stays silent instead */
+  /** Starts the process, and waits until it is ready. @throws {Error} if the process ends or stays silent instead */
   async start(more: readonly string[] = []): Promise<void> {
     const listen = ['--listen', this.http, '--grpc-listen', this.grpc, '--metrics-listen', this.metrics];
     const args = ['serve', '--data', this.data, ...listen, ...this.#args, ...more];
@@ -90,7 +90,7 @@ export class ServiceNode {
     isReady = true;
   }
 
-  /** Why it cannot do something: `counting` packets, `managing` accounts; `undefined` if it can. */
+  /** Returns why the node cannot do something: `counting` packets, `managing` accounts; `undefined` if it can. */
   async whyNot(ability: 'counting' | 'managing'): Promise<string | undefined> {
     try {
       const signal = AbortSignal.timeout(2_000);
@@ -102,7 +102,7 @@ export class ServiceNode {
     }
   }
 
-  /** Stops it. @returns its exit code, or the signal that ended it */
+  /** Stops the process. @returns its exit code, or the signal that ended it */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | string> {
     const child = this.#child;
     if (child === undefined) return 0;
@@ -113,7 +113,7 @@ export class ServiceNode {
     return this.#ended;
   }
 
-  /** Freezes its process: connections stay open, without answers. */
+  /** Freezes the process: connections stay open, without responses. */
   freeze(): void {
     this.#isFrozen = this.#child?.kill('SIGSTOP') ?? false;
   }
@@ -123,7 +123,7 @@ export class ServiceNode {
     this.#isFrozen = false;
   }
 
-  /** Copies its data directory, or replaces it by a copy. It must not be running. */
+  /** Copies the data directory, or replaces it by a copy. The process must not be running. */
   copyData(to: string): void {
     rmSync(to, { recursive: true, force: true });
     cpSync(this.data, to, { recursive: true });
@@ -137,7 +137,7 @@ export class ServiceNode {
   #ready(child: ChildProcess): Promise<void> {
     return new Promise((ready, failed) => {
       const fail = (why: string) => failed(new Error(`${this.name} ${why}: see ${this.log}`));
-      const timer = setTimeout(() => fail(`was not ready in ${readyWithinMs} ms`), readyWithinMs);
+      const timer = setTimeout(() => fail(`was not ready within ${readyWithinMs} ms`), readyWithinMs);
       child.stdout?.setEncoding('utf8').on('data', (text: string) => {
         if (!text.includes(' ready http=')) return;
         clearTimeout(timer);

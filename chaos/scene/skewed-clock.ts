@@ -9,7 +9,7 @@ export async function buildClock(folder: string): Promise<string> {
   return library;
 }
 
-/** The time of day of one node or server. It may differ from the machine's, and jump while the process runs. */
+/** The time of day of one node or server. It can differ from the machine's, and jump while the process runs. */
 export class SkewedClock {
   readonly #file: string;
   readonly #library: string;
@@ -31,7 +31,7 @@ export class SkewedClock {
     return ['env', ...Object.entries(this.env).map(([name, value]) => `${name}=${value}`)];
   }
 
-  /** How far it is ahead of the machine's clock; negative if behind. */
+  /** Lead over the machine's clock, ms; negative if behind. */
   get aheadMs(): number {
     return this.#aheadMs;
   }

@@ -2,7 +2,7 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../run-command.ts';
 
-/** Free space of the disk besides the directory's content. */
+/** Free space of the disk in addition to the directory's content. */
 const room = 64 * 2 ** 20;
 
 /** A separate disk for a directory, which can become full. Programs that use the directory must be stopped to mount or unmount it. */
@@ -58,7 +58,7 @@ export class SmallDisk {
   }
 }
 
-/** Copies with owners and modes. */
+/** Copies files with owners and modes. */
 async function copy(from: string, to: string): Promise<void> {
   await runCommand('cp', ['-a', `${from}/.`, to]);
 }

@@ -21,13 +21,13 @@ export interface CompressedFile {
 /** A file of a bundle. */
 export interface Chunk {
   readonly file: CompressedFile;
-  /** Gzipped. */
+  /** Gzipped size. */
   readonly bytes: number;
 }
 
 /**
- * Minifies and compresses the files of a bundle. Their names contain a hash of their content and of everything that they import, so
- * that browsers may cache them forever.
+ * Minifies and compresses the files of a bundle. Their names contain a hash of their content and of everything that
+ * they import, so that browsers can cache them forever.
  * @returns the files by the names that the bundler gave them
  */
 export async function finish(outputs: readonly BuildArtifact[]): Promise<ReadonlyMap<string, Chunk>> {
@@ -40,7 +40,7 @@ export async function finish(outputs: readonly BuildArtifact[]): Promise<Readonl
   return new Map([...texts].map(([path, text]) => [path, compress(names.get(path)!, renamed(text, names))]));
 }
 
-/** The total size, gzipped. */
+/** Returns the total size, gzipped. */
 export function sumSizes(chunks: readonly Chunk[]): number {
   return chunks.reduce((sum, { bytes }) => sum + bytes, 0);
 }
@@ -54,7 +54,7 @@ function finalName(path: string, texts: ReadonlyMap<string, string>): string {
   return `${stem}-${hash.digest('base64url').slice(0, 12)}${ending}`;
 }
 
-/** A file, and those whose names are in it, directly or not. Imports may be circular. */
+/** Finds a file, and all files whose names are in it, directly or indirectly. Imports can be circular. */
 function reachable(path: string, texts: ReadonlyMap<string, string>, found = new Set<string>()): Set<string> {
   if (found.has(path)) return found;
   found.add(path);
@@ -81,7 +81,7 @@ export function compressed(name: string, type: string, bytes: Buffer): Chunk {
   return { file: { name, type, gzip, ...brotli }, bytes: gzip.length };
 }
 
-/** @throws {Error} if it is not a script */
+/** @throws {Error} if the text is not a script */
 function minified(script: string): string {
   const options = { module: true, compress: { target: 'es2022' }, mangle: { toplevel: true } } as const;
   const { code, errors } = minifySync('main.js', script, options);

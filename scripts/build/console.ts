@@ -1,6 +1,6 @@
 /**
- * Builds the console (`src/console`) for the browser, with a chunk for each page. `chunks.ts` minifies, names and compresses the files,
- * so that the server only sends bytes.
+ * Builds the console (`src/console`) for the browser, with a chunk for each page. `chunks.ts` minifies, names and
+ * compresses the files, so that the server only sends bytes.
  */
 import { join } from 'node:path';
 import type { BuildArtifact, BuildMetafile } from 'bun';
@@ -9,7 +9,7 @@ import { type Chunk, type CompressedFile, finish, sumSizes } from './chunks.ts';
 import { notePackages } from './contents.ts';
 import { buildDocs } from './docs.ts';
 
-/** A row of `src/console/pages/routes.ts`, whose types are those of browsers. */
+/** A row of `src/console/pages/routes.ts`, whose types belong to browsers. */
 interface BuiltRoute {
   readonly page: string;
   readonly load: () => unknown;
@@ -86,14 +86,14 @@ class Content {
   }
 }
 
-/** The script of the docs. It is not a module, so that it runs before the page is drawn. */
+/** Builds the script of the docs. It is not a module, so that it runs before the page is drawn. */
 async function buildTheme(root: string): Promise<readonly BuildArtifact[]> {
   const entrypoints = [`${root}/src/console/docs/theme.ts`];
   const { outputs } = await Bun.build({ entrypoints, target: 'browser', format: 'iife' });
   return outputs;
 }
 
-/** The chunk that a route loads. @throws {Error} if the route does not import a file */
+/** Finds the chunk that a route loads. @throws {Error} if the route does not import a file */
 function findChunk({ outputs }: BuildMetafile, root: string, { page, load }: BuiltRoute): string {
   const [, file] = /import\(["'](.+?)["']\)/.exec(String(load)) ?? [];
   const path = join(root, 'src/console/pages', file ?? '');
@@ -104,7 +104,7 @@ function findChunk({ outputs }: BuildMetafile, root: string, { page, load }: Bui
   return found[0];
 }
 
-/** A file, and those that it loads before it runs. */
+/** Finds a file, and the files that it loads before it runs. */
 function staticImports({ outputs }: BuildMetafile, name: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found;
   found.add(name);

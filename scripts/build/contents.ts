@@ -12,7 +12,7 @@ export function notePackages(metafile: Bun.BuildMetafile | undefined, inside: Se
   }
 }
 
-/** The modules in each file of a bundle, with their bytes. Tests find what a start loads with it. */
+/** Lists the modules in each file of a bundle, with their bytes. Tests find out with it what a command loads. */
 export function modulesByFile(
   metafile: Bun.BuildMetafile | undefined,
 ): Readonly<Record<string, Readonly<Record<string, number>>>> {
@@ -23,7 +23,7 @@ export function modulesByFile(
   return Object.fromEntries(files);
 }
 
-/** The modules that may compile code at run time: it refers to its own names and to globals only. */
+/** Modules that are allowed to compile code at run time: the code refers to its own names and to globals only. */
 const compilers = [
   'msgpackr/struct.js',
   'msgpackr/unpack.js',
@@ -34,7 +34,7 @@ const compilers = [
 
 /**
  * Checks which modules in a bundle compile code at run time. The bundler renames variables, but not within texts.
- * @throws {Error} if there are others than the known ones
+ * @throws {Error} if an unknown module does
  */
 export function checkCompiledCode(metafile: Bun.BuildMetafile | undefined): void {
   const found = Object.keys(metafile?.inputs ?? {}).filter(
@@ -43,6 +43,6 @@ export function checkCompiledCode(metafile: Bun.BuildMetafile | undefined): void
   const unknown = found.find((path) => !compilers.some((name) => path.endsWith(`node_modules/${name}`)));
   if (unknown !== undefined)
     throw new Error(
-      `${unknown} compiles code at run time: check that it uses no variable of the module, which the bundler may rename`,
+      `${unknown} compiles code at run time: check that it uses no variable of the module, which the bundler can rename`,
     );
 }

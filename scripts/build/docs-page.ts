@@ -4,7 +4,7 @@ import { icon } from '../../src/auth/browser/pages/page.ts';
 export interface DocsEntry {
   readonly name: string;
   readonly title: string;
-  /** What is in it. */
+  /** Description of the document. */
   readonly note: string;
 }
 
@@ -13,7 +13,7 @@ interface DocsPage {
   readonly style: string;
   readonly script: string;
   readonly name: string;
-  /** The way to the root of the console: `../`. */
+  /** Path to the root of the console: `../`. */
   readonly up: string;
   readonly title: string;
   /** HTML. */
@@ -21,13 +21,13 @@ interface DocsPage {
   readonly sections: readonly { readonly title: string; readonly anchor: string }[];
 }
 
-/** Text for HTML and quoted attributes. */
+/** Escapes a text for HTML and quoted attributes. */
 export function escaped(text: string): string {
   const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   return text.replace(/[&<>"]/g, (character) => escapes[character]!);
 }
 
-/** The HTML document of a page of the docs. It needs no script: the only one applies the theme chosen in the console. */
+/** Returns the HTML document of a page of the docs. Its only script applies the theme chosen in the console. */
 export function docsPage({ contents, style, script, name, up, title, body, sections }: DocsPage): string {
   const pages = contents.map(
     (each) =>

@@ -1,6 +1,7 @@
 /**
- * Renders the docs for the console (`/docs`): one page for each document, lists of the examples, and the files that the docs link to.
- * All links are relative, so that the pages also work below a path of a host. `docs-page.ts` has the HTML around a document.
+ * Renders the docs for the console (`/docs`): one page for each document, lists of the examples, and the files that the
+ * docs link to. All links are relative, so that the pages also work below a path of a host. `docs-page.ts` has the HTML
+ * around a document.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
@@ -22,7 +23,7 @@ const others: Readonly<Record<string, string>> = {
   tests: 'test/README.md',
 };
 
-/** Folders whose files are served as they are, and whether they have a page that lists them. */
+/** Folders whose files are served unchanged; `isListed` folders have a page that lists their files. */
 const folders = [
   { folder: 'docs/examples', isListed: true },
   { folder: 'proto', isListed: true },
@@ -33,7 +34,7 @@ const folders = [
 
 const mediaTypes: Readonly<Record<string, string>> = { '.png': 'image/png', '.json': 'application/json' };
 
-/** The docs of a tree: what is served at which address. */
+/** The docs of a tree, and their addresses. */
 interface Site {
   readonly root: string;
   /** Address below `/docs` of each path of the repository; empty for the contents. */
@@ -87,7 +88,7 @@ function addressesIn(root: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** The documents in the table of the README: `| [docs/x.md](docs/x.md) | what is in it |`. */
+/** Lists the documents in the table of the README: `| [docs/x.md](docs/x.md) | description |`. */
 function listContents(root: string): readonly DocsEntry[] {
   const rows = readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^\| \[docs\/(.+)\.md\]\(.*?\) \| (.*) \|$/gm);
   return Array.from(rows, ([, name = '', note = '']) => ({ name, title: readTitle(root, `docs/${name}.md`), note }));
@@ -98,7 +99,7 @@ function readTitle(root: string, path: string): string {
   return title.replaceAll('`', '');
 }
 
-/** A document, and the titles of its sections for the search of the console. */
+/** Renders a document, and returns the titles of its sections for the search of the console. */
 function render(site: Site, path: string, address: string) {
   const headings: { title: string; anchor: string; depth: number }[] = [];
   const anchors = new Map<string, number>();
@@ -151,7 +152,7 @@ function render(site: Site, path: string, address: string) {
   };
 }
 
-/** The anchor of a heading, as on GitHub. */
+/** Returns the anchor of a heading, as on GitHub. */
 function formatAnchor(title: string): string {
   return title
     .toLowerCase()
@@ -166,7 +167,7 @@ function unique(anchor: string, taken: Map<string, number>): string {
 }
 
 /**
- * The address of a link's target, from the root of the console; `undefined` for a file that is not served.
+ * Returns the address of a link's target, from the root of the console; `undefined` for a file that is not served.
  * @throws {Error} if the target does not exist
  */
 function resolve({ root, addresses }: Site, from: string, href: string): string | undefined {
@@ -181,7 +182,7 @@ function resolve({ root, addresses }: Site, from: string, href: string): string 
 
 const isAbsolute = (href: string) => /^[a-z]+:/.test(href);
 
-/** From a page below `/docs` to the root of the console. */
+/** Returns the path from a page below `/docs` to the root of the console. */
 function upFrom(address: string): string {
   return address === '' ? './' : '../'.repeat(address.split('/').length);
 }
@@ -199,7 +200,7 @@ function contentsPage(site: Site): CompressedFile {
   );
 }
 
-/** The files of each folder. */
+/** Lists the files of each folder. */
 function listings(site: Site): readonly CompressedFile[] {
   const all = [...site.addresses];
   const inside = all.filter(([path]) => !isFile(site.root, path));

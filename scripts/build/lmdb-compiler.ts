@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { flags, includes, library, linking, lmdb, patches, root, sources } from './lmdb-sources.ts';
 
-/** Prefixes of gcc's compilers for other machines than this one. */
+/** Prefixes of gcc's compilers for other machines. */
 const prefixes: Readonly<Record<string, string>> = {
   'linux-x64': 'x86_64-linux-gnu-',
   'linux-arm64': 'aarch64-linux-gnu-',
@@ -30,7 +30,9 @@ export interface Compilers {
   readonly chosen: boolean;
 }
 
-/** The compilers: those of `CC` and `CXX`, or `CC_linux_arm64` and `CXX_linux_arm64` for another platform, else gcc's. */
+/**
+ * Returns the compilers in `CC` and `CXX`, or `CC_linux_arm64` and `CXX_linux_arm64` for another platform, else gcc.
+ */
 export function compilersFor(target: string): Compilers {
   const prefix = isNative(target) ? '' : (prefixes[target] ?? '');
   const suffix = isNative(target) ? '' : `_${target.replace('-', '_')}`;
@@ -44,7 +46,9 @@ export function compilersFor(target: string): Compilers {
   };
 }
 
-/** Versions of the compiler and its linker. Others produce other bytes. `undefined` if the compiler is missing */
+/**
+ * Returns the versions of the compiler and its linker, as other versions produce other bytes; `undefined` without them.
+ */
 export function readVersions({ cc }: Compilers): string | undefined {
   const [compiler, linker] = ['--version', '-Wl,--version'].map((option) => {
     const { status, stdout } = spawnSync(cc, [option], { encoding: 'utf8' });
@@ -56,14 +60,14 @@ export function readVersions({ cc }: Compilers): string | undefined {
 /**
  * Compiles the add-on.
  * @param folder for the patched sources and the objects
- * @param reason why it must be compiled
+ * @param reason for compiling
  * @throws {Error} if tools are missing or fail, or a patch does not apply exactly
  */
 export async function compileLmdb(folder: string, addon: string, compilers: Compilers, reason: string): Promise<void> {
   checkTools(compilers, reason);
   const patched = join(folder, 'source');
   await patchSources(patched);
-  // One source includes this header of Node without using it. It is missing from Node-API's own headers.
+  // One source includes this header of Node without using it. The headers of Node-API lack it.
   writeFileSync(join(patched, 'node_version.h'), '');
   await compile(folder, addon, compilers);
 }
@@ -79,7 +83,10 @@ function checkTools({ cc, cxx, variables }: Compilers, reason: string): void {
   );
 }
 
-/** Copies the files named by the patches to a directory and applies the patches. @throws {Error} if one does not apply exactly */
+/**
+ * Copies the files named by the patches to a directory and applies the patches. @throws {Error} if a patch does not
+ * apply exactly
+ */
 async function patchSources(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   for (const patch of patches) {

@@ -1,9 +1,9 @@
 /**
- * The sources of LMDB's add-on and the flags of its compilers: the npm package lmdb in its "data v1" flavour, LMDB as its authors
- * wrote it, with our patches.
+ * The sources of LMDB's add-on and the flags of its compilers: the npm package lmdb in its "data v1" flavour, LMDB as
+ * its authors wrote it, with our patches.
  *
- * The add-on published on npm has a rewritten free list, which rejects all commits after many pages were freed. A service that
- * rolls up old buckets runs into that: see `native/lmdb/README.md`.
+ * The add-on published on npm has a rewritten free list, which rejects all commits after many pages were freed. A
+ * service that rolls up old buckets reaches that state: see `native/lmdb/README.md`.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -57,8 +57,8 @@ export const flags = [
 ];
 
 /**
- * The C++ runtime is linked statically, so that the machine needs none. Unused parts of it are left out: they would require a newer
- * glibc (`arc4random`, 2.36).
+ * The C++ runtime is linked statically, so that the machine does not need it. Its unused functions are omitted: they
+ * would require a newer glibc (`arc4random`, 2.36).
  */
 export const linking =
   process.platform === 'darwin'
@@ -72,7 +72,7 @@ export const linking =
         '-Wl,--wrap=fprintf',
       ];
 
-/** Folders of the headers, apart from the patched ones. */
+/** Folders of the headers, except the patched headers. */
 export const includes = [
   join(lmdb, 'src'),
   dirname(createRequire(join(lmdb, 'package.json')).resolve('node-addon-api/package.json')),
@@ -81,7 +81,7 @@ export const includes = [
   library,
 ];
 
-/** Digest of everything that the add-on is made of, except for its compilers. */
+/** Returns the digest of everything that the add-on is made of, except for its compilers. */
 export function digestInputs(): string {
   const headers = includes.flatMap((folder) => {
     const names = readdirSync(folder).filter((name) => name.endsWith('.h'));

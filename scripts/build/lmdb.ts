@@ -1,4 +1,4 @@
-/** Provides LMDB's add-on: the prebuilt one of `native/prebuilt`, or a compiled one if that does not fit. */
+/** Provides LMDB's add-on: the prebuilt add-on of `native/prebuilt`, or a compiled add-on if it does not fit. */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Compilers, compileLmdb, compilersFor, isNative } from './lmdb-compiler.ts';
@@ -19,9 +19,9 @@ export interface PrebuiltRecord {
 }
 
 /**
- * Copies the prebuilt add-on, or compiles one unless that was done before with the same inputs and compilers.
+ * Copies the prebuilt add-on, or compiles it unless it was compiled before with the same inputs and compilers.
  * @param target as in `build.ts`
- * @returns its path
+ * @returns the path of the add-on
  * @throws {Error} if it must be compiled, and tools are missing or fail
  */
 export async function buildLmdb(target: string): Promise<string> {
@@ -40,20 +40,20 @@ export async function buildLmdb(target: string): Promise<string> {
     writeFileSync(stamp, wanted);
     console.error(addon.slice(root.length + 1));
   }
-  // lmdb looks here for an add-on before it uses the one installed by npm.
+  // lmdb looks here for an add-on before it uses the add-on installed by npm.
   if (isNative(target)) replaceFile(addon, join(lmdb, 'build/Release/lmdb.node'));
   return addon;
 }
 
-/** The reason not to use the prebuilt add-on; `undefined` if it fits. */
+/** Returns the reason not to use the prebuilt add-on; `undefined` if it fits. */
 function whyCompile(target: string, inputs: string, { chosen, variables }: Compilers): string | undefined {
   if (chosen) return `${variables.join(' or ')} is set`;
-  if (!existsSync(prebuiltRecord(target))) return `native/prebuilt has none for ${target}`;
+  if (!existsSync(prebuiltRecord(target))) return `native/prebuilt has no add-on for ${target}`;
   const record: PrebuiltRecord = JSON.parse(readFileSync(prebuiltRecord(target), 'utf8'));
-  return record.inputs === inputs ? undefined : `native/prebuilt/${target}.node is of other sources or flags`;
+  return record.inputs === inputs ? undefined : `native/prebuilt/${target}.node was built from other sources or flags`;
 }
 
-/** Copies a file. A process that has loaded the previous one keeps it intact. */
+/** Replaces a file. A process that has loaded the previous file keeps it intact. */
 function replaceFile(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   copyFileSync(from, `${to}.new`);

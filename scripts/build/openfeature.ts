@@ -1,4 +1,4 @@
-/** Builds the package for OpenFeature's SDKs (`clients/openfeature`) into its `dist`: what `npm publish` sends. */
+/** Builds the package for OpenFeature's SDKs (`clients/openfeature`) into its `dist`, which `npm publish` sends. */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -36,7 +36,7 @@ async function bundle(entrypoint: string, options: Partial<Bun.BuildConfig>): Pr
   return output.outputs[0]!.text();
 }
 
-/** Declarations that import each other from one directory. */
+/** Changes the imports of declarations, which are all in one directory. */
 function relativeTypes(text: string): string {
   return text.replace(/'\.[^']*?(\w+)\.d\.ts'/g, "'./$1.js'");
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the Bun executable of a platform, with which an executable for that platform begins. It is the one installed by npm or,
- * for other platforms, the one published on npm. That is fetched once, and must match `package-lock.json`.
+ * Finds the Bun executable of a platform, with which an executable for that platform begins. It is installed by npm or,
+ * for other platforms, fetched once from npm. A fetched package must match `package-lock.json`.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,9 +10,9 @@ import { join } from 'node:path';
 const root = join(import.meta.dir, '../..');
 
 /**
- * @param name its npm package, such as `@oven/bun-linux-aarch64`
+ * @param name npm package of Bun, such as `@oven/bun-linux-aarch64`
  * @returns the path of the executable
- * @throws {Error} if it can be neither found nor fetched, or is not the expected one
+ * @throws {Error} if it can be neither found nor fetched, or differs from the expected one
  */
 export function findRuntime(name: string): string {
   const installed = join(root, 'node_modules', name, 'bin/bun');

@@ -1,4 +1,7 @@
-/** `npm run dev -- [flags of serve]`: builds and starts the server, and rebuilds and restarts it when the sources change. */
+/**
+ * `npm run dev -- [options of serve]`: builds and starts the server, and rebuilds and restarts it when the sources
+ * change.
+ */
 import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { RebuildingServer } from './rebuilding-server.ts';

@@ -10,7 +10,9 @@ export interface RebuildingServerOptions {
   readonly serve: CommandLine;
 }
 
-/** A server that is built and restarted after each change of its sources. If a build fails, the last server keeps running. */
+/**
+ * A server that is built and restarted after each change of its sources. If a build fails, the server keeps running.
+ */
 export class RebuildingServer {
   readonly #options: RebuildingServerOptions;
   #server: ChildProcess | undefined;
@@ -21,12 +23,14 @@ export class RebuildingServer {
     this.#options = options;
   }
 
-  /** The process id of the server; `undefined` before its first start. */
+  /** The process id of the server; `undefined` before it was started. */
   get pid(): number | undefined {
     return this.#server?.pid;
   }
 
-  /** Builds and restarts the server. Resolves once no change is left to build. A change during a build starts another build. */
+  /**
+   * Builds and restarts the server. Resolves once no change is left to build. A change during a build starts another.
+   */
   rebuild(): Promise<void> {
     this.#changed = true;
     this.#rebuilding ??= this.#rebuild().finally(() => {
@@ -41,7 +45,7 @@ export class RebuildingServer {
       const [code] = await once(this.#start(this.#options.build), 'exit');
       if (code !== 0 || this.#changed) continue;
       await this.stop();
-      // Ctrl-C signals a process group. A server in ours would be signalled twice, and then stops at once.
+      // Ctrl-C signals a process group. A server in this group would be signalled twice, and then stop immediately.
       this.#server = this.#start(this.#options.serve, { detached: true });
     }
   }

@@ -6,7 +6,7 @@ export interface Mutant {
   readonly file: string;
   /** The text that enforces the rule. It must occur once in the file. */
   readonly text: string;
-  /** What takes its place. */
+  /** The text that replaces it. */
   readonly without: string;
   /** The test file, and a part of the title of its test. */
   readonly test: string;

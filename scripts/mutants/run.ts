@@ -17,7 +17,7 @@ import { type Mutant, removeRule } from './mutant.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** What the test of a rule reported. */
+/** The result of the test of a rule. */
 export interface Finding {
   /** True if it passed with the rule in place, and failed without the rule. */
   readonly found: boolean;
@@ -49,7 +49,7 @@ export async function runMutants(
     };
     await Promise.all(trees.map(work));
   } finally {
-    // Servers of an interrupted test may still write.
+    // Servers of an interrupted test can still write.
     rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   }
 }
@@ -60,7 +60,7 @@ const failed = ({ message }: Error): Finding => ({ found: false, seconds: 0, mes
 const shared = ['node_modules', 'dist'];
 const omitted = [...shared, '.git', 'flagmeter-data'];
 
-/** Copies the tree. Tests in a copy do not build, or `dist` would be that of a mutant. */
+/** Copies the tree. Tests in a copy do not build: they would replace `dist` by the build of a mutant. */
 function copyTree(folder: string): string {
   mkdirSync(folder);
   const names = readdirSync(root).filter((name) => !omitted.includes(name));
@@ -74,7 +74,7 @@ function copyTree(folder: string): string {
 const matchesMutant = ({ test, title }: Mutant, result: TestResult) =>
   result.file === test && result.test.includes(title);
 
-/** The finding about a test that does not pass with all rules in place; `undefined` if it passes. */
+/** Returns the finding about a test that does not pass with all rules in place; `undefined` if it passes. */
 function findingBefore(mutant: Mutant, before: readonly TestResult[]): Finding | undefined {
   const own = before.filter((result) => matchesMutant(mutant, result) && !isLeftOut(result));
   const bad = own.find(({ state }) => state !== 'passed');
@@ -87,7 +87,7 @@ function findingBefore(mutant: Mutant, before: readonly TestResult[]): Finding |
   return { found: false, seconds: 0, message };
 }
 
-/** True for a test that the pattern of titles left out. */
+/** True for a test that the pattern of titles excluded. */
 const isLeftOut = ({ state, why }: TestResult) => state === 'skipped' && why === '';
 
 async function runWithout(tree: string, named: NamedMutant, signal: AbortSignal): Promise<Finding> {
@@ -122,7 +122,7 @@ async function runTests(tree: string, chosen: readonly NamedMutant[], signal: Ab
     {
       cwd: tree,
       stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true, // In a group of its own, so that its workers end with it.
+      detached: true, // In its own group, so that its workers end with it.
       env: { ...process.env, OUTCOMES: report, TMPDIR: dirname(tree) },
     },
   );

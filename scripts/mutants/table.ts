@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-/** The rules that matter most. Each row removes one, and names the unit test that must fail then. */
+/** The rules that matter most. Each row removes a rule, and names the unit test that must fail without it. */
 export const mutants: Readonly<Record<string, Mutant>> = {
   // Counting
   'durable-answer': {
@@ -8,28 +8,28 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '      await durable;\n',
     without: '',
     test: 'test/ingest/reports/intake.test.ts',
-    title: 'is answered once it is on disk',
+    title: 'a report gets its response once it is on disk',
   },
   'journal-flush': {
     file: 'src/storage/journal/writer.ts',
     text: '      this.#file.sync();\n      this.#file.checkPlace();',
     without: '      this.#file.checkPlace();',
     test: 'test/storage/journal/failures.test.ts',
-    title: 'is one write, up to the end of a page, and one sync',
+    title: 'makes one write, up to the end of a page, and one sync',
   },
   'admission-first': {
     file: 'src/ingest/pipeline.ts',
     text: '      admit(this.#deps);\n      this.#handler.authorize',
     without: '      this.#handler.authorize',
     test: 'test/ingest/reports/intake.test.ts',
-    title: 'that is refused unread is attributed to its sender, if the sender is known',
+    title: 'a report that is refused unread is attributed to its sender, if the sender is known',
   },
   'body-size': {
     file: 'src/http/engines/body-inbox.ts',
     text: '    else if (this.#length > limit) this.#refuse(tooLarge(limit));\n',
     without: '',
     test: 'test/http/body-inbox.test.ts',
-    title: 'is refused as soon as it is larger than the limit',
+    title: 'refuses a body as soon as it is larger than the limit',
   },
   'decompression-limit': {
     file: 'src/http/body.ts',
@@ -43,7 +43,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'if (wait === 0) this.#tokens -= cost;',
     without: '',
     test: 'test/ingest/admission/rate-limits.test.ts',
-    title: 'a new bucket grants its burst at once',
+    title: 'a new bucket grants its burst immediately',
   },
   'repeated-message': {
     file: 'src/ingest/count-once.ts',
@@ -57,21 +57,21 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '  rows.word(sender.environment.number);\n',
     without: '',
     test: 'test/ingest/reports/content-identity.test.ts',
-    title: 'differs between environments, keys and kinds of report',
+    title: 'returns different identities for other environments, keys and kinds of report',
   },
   'accepted-in-ledger': {
     file: 'src/ingest/ledger/ledger.ts',
     text: '    batch.ledger.add(row, at);\n',
     without: '',
     test: 'test/ingest/ledger/ledger.test.ts',
-    title: 'of usage is counted as accepted',
+    title: 'a usage report is counted as accepted',
   },
   'refused-in-ledger': {
     file: 'src/ingest/pipeline.ts',
     text: 'ledger.refused(refusal, source, { holder, environment, origin });',
     without: '',
     test: 'test/ingest/reports/intake.test.ts',
-    title: 'that cannot be counted is attributed to its sender once',
+    title: 'a report that cannot be counted is attributed to its sender once',
   },
   retention: {
     file: 'src/storage/lmdb/blocks.ts',
@@ -112,10 +112,10 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   'token-audience': {
     file: 'src/auth/oauth/tokens.ts',
-    text: '    audience,\n    requiredClaims',
-    without: '    requiredClaims',
+    text: 'issuer, audience, requiredClaims',
+    without: 'issuer, requiredClaims',
     test: 'test/auth/attacks.test.ts',
-    title: 'for another audience',
+    title: 'another audience',
   },
   'token-scope': {
     file: 'src/auth/oauth/validation.ts',
@@ -129,21 +129,21 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'if (code.session !== null) {',
     without: 'if (code.session === key) {',
     test: 'test/auth/tokens/grant-authorization-code.test.ts',
-    title: 'and of two concurrent exchanges, exactly one succeeds',
+    title: 'is exchanged by exactly one of two concurrent requests',
   },
   'one-time-refresh-token': {
     file: 'src/auth/oauth/token-endpoint.ts',
     text: 'const isReused = !isCurrent(token, session);',
     without: 'const isReused = isCurrent(token, session) && false;',
     test: 'test/auth/tokens/grant-refresh-token.test.ts',
-    title: 'of several concurrent refreshes, exactly one succeeds',
+    title: 'exactly one of several concurrent refreshes succeeds',
   },
   pkce: {
     file: 'src/auth/oauth/codes.ts',
-    text: ' && answers(verifier, code.challenge)',
+    text: ' && matchesChallenge(verifier, code.challenge)',
     without: '',
     test: 'test/auth/tokens/grant-authorization-code.test.ts',
-    title: 'to the verifier of its challenge',
+    title: 'the verifier of its challenge',
   },
   'redirect-uri': {
     file: 'src/accounts/clients.ts',
@@ -157,7 +157,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'if (wait > 0) return { wait: Math.ceil(wait / 1000), keys: [] };',
     without: '',
     test: 'test/auth/sign-in/login-throttle.test.ts',
-    title: 'five attempts may fail before the waits grow to a quarter of an hour',
+    title: 'allows five failures before the waits grow to a quarter of an hour',
   },
 
   // The management API, the console and webhooks
@@ -173,11 +173,11 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '  if (access.recent === true) checkRecent();\n',
     without: '',
     test: 'test/management/recent-sign-in.test.ts',
-    title: 'a route that is dangerous as a whole needs a recent sign-in',
+    title: 'a route that is always dangerous requires a recent sign-in',
   },
   'if-match': {
     file: 'src/management/answers.ts',
-    text: '  if (tags.includes(tagOf(thing))) return;',
+    text: '  if (tags.includes(computeTag(thing))) return;',
     without: '  if (tags.length > 0) return;',
     test: 'test/management/etag.test.ts',
     title: 'a change applies only to the version that its caller has read',
@@ -194,7 +194,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: `      'content-security-policy': policy(settings),\n`,
     without: '',
     test: 'test/console/host/pages.test.ts',
-    title: 'may run only its own script, call only the configured hosts, and not be framed',
+    title: 'can run only its own script, call only the configured hosts, and not be framed',
   },
   'request-origin': {
     file: 'src/auth/console-session.ts',
@@ -259,7 +259,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'running.isUnconfirmed = true;',
     without: 'running.isUnconfirmed = false;',
     test: 'test/replication/postgres/loss.test.ts',
-    title: 'has an unknown outcome if the wait for it is cancelled',
+    title: 'has an unknown result if waiting for the standby is cancelled',
   },
   'confirmed-read': {
     file: 'src/replication/accounts/control-statements.ts',
@@ -267,7 +267,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     ON CONFLICT (directory) DO UPDATE SET control = excluded.control RETURNING 1)`,
     without: 'SELECT $1::text AS directory)',
     test: 'test/accounts/store/unconfirmed.test.ts',
-    title: 'is refused while the standby is frozen, and answered once it is thawed',
+    title: 'is refused while the standby is frozen, and served once it is thawed',
   },
   'shared-clock': {
     file: 'src/replication/postgres/shared-clock.ts',

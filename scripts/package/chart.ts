@@ -16,7 +16,7 @@ const ofTheChart: ReadonlySet<string> = new Set([
   'opsListen',
 ]);
 
-/** The files of the Helm chart, with the packaged version. */
+/** Returns the files of the Helm chart, with the packaged version. */
 export function filesOfChart(root: string, version: string): readonly PackageFile[] {
   const folder = join(root, 'packaging/chart');
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -31,7 +31,7 @@ function finished(path: string, text: string, version: string): string {
   return path === 'values.schema.json' ? withSettings(text) : text;
 }
 
-/** Rejects unknown settings at the installation, not at the start of a pod. */
+/** Makes the installation reject unknown settings, before a pod starts. */
 function withSettings(text: string): string {
   const schema = JSON.parse(text);
   const names = settings.filter(({ key }) => !ofTheChart.has(key)).flatMap(({ key, option }) => [key, option]);

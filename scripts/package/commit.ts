@@ -12,12 +12,12 @@ export interface Commit {
 /** @returns `undefined` if git is missing, or if `root` is not the root of a checkout with a commit */
 export function readCommit(root: string, env: NodeJS.ProcessEnv = process.env): Commit | undefined {
   const git = (...args: readonly string[]) => {
-    // The checkout may belong to another user.
+    // The checkout can belong to another user.
     const command = ['-c', `safe.directory=${root}`, ...args];
     const { status, stdout } = spawnSync('git', command, { cwd: root, env, encoding: 'utf8' });
     return status === 0 ? stdout.trim() : undefined;
   };
-  // Not empty in a folder of another checkout.
+  // The output is not empty in a folder of another checkout.
   if (git('rev-parse', '--show-cdup') !== '') return undefined;
   const [id, time] = git('log', '-1', '--format=%H %ct')?.split(' ') ?? [];
   const changes = git('status', '--porcelain');
@@ -25,16 +25,16 @@ export function readCommit(root: string, env: NodeJS.ProcessEnv = process.env): 
   return { id, time: Number(time), hasChanges: changes !== '' };
 }
 
-/** The version and the commit that are packaged, for a message. */
+/** Returns the packaged version and commit, for a message. */
 export function formatSource(version: string, commit: Commit | undefined): string {
   if (commit === undefined) return `flagmeter ${version} (commit unknown: no git, or not a checkout)`;
   return `flagmeter ${version}, commit ${commit.id}${commit.hasChanges ? ' with uncommitted changes' : ''}`;
 }
 
-/** The command that tags the release, or the reason not to tag the commit. */
+/** Returns the command that tags the release, or the reason not to tag the commit. */
 export function formatTagging(version: string, commit: Commit | undefined): string {
   const command = `git tag -a v${version} -m 'flagmeter ${version}'`;
   if (commit === undefined) return `To tag the release, in a checkout: ${command} COMMIT`;
-  if (commit.hasChanges) return 'These packages are not those of the commit. Commit and package again to tag.';
+  if (commit.hasChanges) return 'These packages differ from the commit. Commit and package again to tag.';
   return `To tag the release: ${command} ${commit.id}`;
 }

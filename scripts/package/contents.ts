@@ -9,14 +9,14 @@ import { listComponents } from './parts.ts';
 import { sbomText } from './sbom.ts';
 import type { Target } from './targets.ts';
 
-/** The contents that each kind of package puts in its own places. */
+/** Contents that each kind of package puts in its own places. */
 export interface Contents {
   readonly root: string;
   readonly version: string;
   readonly epoch: number;
   /** Path of the executable. */
   readonly executable: string;
-  /** By file name, such as `flagmeter.1`. */
+  /** Manual pages by file name, such as `flagmeter.1`. */
   readonly manPages: Readonly<Record<string, string>>;
   readonly completions: Readonly<Record<'bash' | 'zsh' | 'fish', string>>;
   readonly notices: string;
@@ -44,12 +44,12 @@ export function listContents(of: {
   };
 }
 
-/** A file of the project, as text. */
+/** Returns a file of the project, as text. */
 export function projectFile({ root }: Contents, path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
-/** Contains no time or name, so that the same text results in the same bytes. */
+/** Compresses a text without a time or name, so that the same text results in the same bytes. */
 export function gzipped(text: string): Buffer {
   return gzipSync(text, { level: 9 });
 }

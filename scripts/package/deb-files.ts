@@ -2,7 +2,7 @@ import { type Contents, gzipped, projectFile } from './contents.ts';
 import { documents } from './documents.ts';
 import type { PackageFile } from './stage.ts';
 
-/** Locations of the parts on Debian and Ubuntu. */
+/** Returns the locations of the contents on Debian and Ubuntu. */
 export function filesOfDeb(contents: Contents): readonly PackageFile[] {
   const { root, executable, manPages, completions, notices, sbom } = contents;
   const doc = 'usr/share/doc/flagmeter';
@@ -30,7 +30,7 @@ export function filesOfDeb(contents: Contents): readonly PackageFile[] {
   ];
 }
 
-/** In Debian's format for machines. */
+/** The copyright in Debian's machine-readable format. */
 const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: flagmeter
 
@@ -43,12 +43,12 @@ Comment:
  has their licences, and flagmeter.cdx.json.gz lists them.
 `;
 
-/** Debian's changelog describes the packaging; the changes of a version are in the other one. */
+/** Returns Debian's changelog, which describes the packaging. The changes of a version are in `changelog.gz`. */
 function changelog({ version, epoch }: Contents): string {
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000');
   return `flagmeter (${version}-1) unstable; urgency=medium
 
-  * Version ${version}: changelog.gz tells what it changes.
+  * Version ${version}: see changelog.gz for its changes.
 
  -- flagmeter maintainers <maintainers@flagmeter.example>  ${date}
 `;

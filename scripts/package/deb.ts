@@ -19,7 +19,7 @@ export function makeDeb(wanted: {
   const files = filesOfDeb(contents);
   stage(folder, files);
   stage(folder, controlFiles(contents, architecture, folder, files));
-  // A single thread: the bytes would depend on how the work is split.
+  // A single thread, because the bytes would depend on how the work is split.
   const options = ['--root-owner-group', '--threads-max=1', ...(quick ? ['-Zgzip', '-z1'] : ['-Zxz'])];
   runTool('dpkg-deb', [...options, '--build', folder, file], 'dpkg', { SOURCE_DATE_EPOCH: `${contents.epoch}` });
 }
@@ -55,7 +55,7 @@ function control(contents: Contents, architecture: string, kib: number): string 
     .replace('@INSTALLED_SIZE@', String(kib));
 }
 
-/** The checksums that dpkg compares installed files with. */
+/** Returns the checksum that dpkg compares an installed file with. */
 function md5(bytes: Buffer): string {
   return createHash('md5').update(bytes).digest('hex');
 }

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PackageFile } from './stage.ts';
 
-/** The pages of `docs` with their pictures, and the alert rules, dashboard and examples that they refer to. */
+/** Lists the pages of `docs` with their pictures, and the alert rules, dashboard and examples that they refer to. */
 export function documents(root: string, below: string): readonly PackageFile[] {
   const folder = join(root, 'docs');
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -1,7 +1,7 @@
 /**
- * `npm run package`: builds the packages in dist/packages. For each target these are a tar.gz, a .deb, an SBOM and the notices of
- * its contents; and the Helm chart, the Containerfile, and SHA256SUMS of all files. Two runs on one commit produce the same bytes.
- * It prints the version, the commit, and the command that tags the release.
+ * `npm run package`: builds the packages in dist/packages. For each target these are a tar.gz, a .deb, an SBOM and the
+ * notices of its contents; and the Helm chart, the Containerfile, and SHA256SUMS of all files. Two runs on one commit
+ * produce the same bytes. It prints the version, the commit, and the command that tags the release.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';

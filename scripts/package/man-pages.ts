@@ -4,11 +4,14 @@ import { helpText } from '../../src/commands/help.ts';
 
 interface Edition {
   readonly version: string;
-  /** In seconds. */
+  /** Time in seconds. */
   readonly epoch: number;
 }
 
-/** The manual pages, from the help texts: `flagmeter(1)` with all commands, and `flagmeter-serve(1)` with all settings. */
+/**
+ * Returns the manual pages, from the help texts: `flagmeter(1)` with all commands, and `flagmeter-serve(1)` with all
+ * settings.
+ */
 export function manPages(edition: Edition): Readonly<Record<string, string>> {
   return { 'flagmeter.1': overviewPage(edition), 'flagmeter-serve.1': servePage(edition) };
 }
@@ -25,7 +28,7 @@ flagmeter \\- OAuth tokens and durable usage telemetry for feature flags
 .B flagmeter
 .I COMMAND
 [\\fIARGUMENT\\fR]
-[\\fB\\-\\-flag\\fR \\fIVALUE\\fR ...]
+[\\fB\\-\\-option\\fR \\fIVALUE\\fR ...]
 .SH DESCRIPTION
 ${roff(opening)}
 ${groups.join('')}.SH "EXIT STATUS"
@@ -39,12 +42,12 @@ function servePage(edition: Edition): string {
 flagmeter\\-serve \\- the settings of the flagmeter server
 .SH SYNOPSIS
 .B flagmeter serve
-[\\fB\\-\\-flag\\fR \\fIVALUE\\fR ...]
+[\\fB\\-\\-option\\fR \\fIVALUE\\fR ...]
 .SH DESCRIPTION
 ${verbatim(helpText('serve'))}.SH SIGNALS
 .TP
 .BR SIGTERM , " SIGINT"
-Refuses new requests, answers and commits the pending ones, and exits.
+Refuses new requests, completes and commits pending requests, and exits.
 .TP
 .B SIGHUP
 Rereads the configuration and the TLS files.
@@ -62,7 +65,7 @@ Settings of the packaged server.
 Its data directory.
 `;
 
-/** The first line of the overview, and its table of exit codes. @throws {Error} if their format has changed */
+/** Returns the first line of the overview, and its table of exit codes. @throws {Error} if their format has changed */
 function splitOverview(): { readonly opening: string; readonly exitCodes: string } {
   const text = helpText();
   const exitCodes = text.split(/^Exit codes\n/m)[1];
@@ -83,7 +86,7 @@ function head(name: string, { version, epoch }: Edition): string {
   return `.\\" Written from the help texts.\n.TH ${name.toUpperCase()} 1 ${day} "flagmeter ${version}" "User Commands"\n`;
 }
 
-/** A text with its line breaks kept. Lines are 100 columns wide, more than a page, so the indentation is removed. */
+/** Formats a text with its line breaks. Lines are 100 columns wide, more than a page, so the indentation is removed. */
 function verbatim(text: string): string {
   return `.PP\n.in 0\n.nf\n${text.trim().split('\n').map(roff).join('\n')}\n.fi\n.in\n`;
 }

@@ -3,12 +3,15 @@ import type { Component } from './parts.ts';
 const opening = `flagmeter is licensed under the Apache License 2.0. Its executable contains the following parts by others.
 
 Bun contains JavaScriptCore, which is under the LGPL: you may change it and link the executable again. Build Bun with your
-JavaScriptCore as the document at its address says, put your Bun in the place of node_modules/bun, and build flagmeter from its source.
+JavaScriptCore as described at its address, replace node_modules/bun by your Bun, and build flagmeter from its source.
 `;
 
 const rule = `\n${'-'.repeat(78)}\n\n`;
 
-/** The notices shipped with the executable. Equal licence texts are printed once, under the names of their parts. */
+/**
+ * Returns the notices shipped with the executable. Equal licence texts are printed once, under the names of their
+ * parts.
+ */
 export function noticesText(parts: readonly Component[]): string {
   const headings = new Map<string, string[]>();
   for (const part of parts) {

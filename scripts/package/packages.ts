@@ -17,7 +17,7 @@ export interface PackageOptions {
   /** The time of every file, in seconds. */
   readonly epoch: number;
   readonly out: string;
-  /** Takes a tenth of the time, for packages that are 50 % larger. */
+  /** True for packages that take a tenth of the time, and are 50 % larger. */
   readonly quick?: boolean;
 }
 

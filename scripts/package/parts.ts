@@ -12,14 +12,14 @@ export interface Component {
   readonly url?: string;
   /** A package URL. */
   readonly purl?: string;
-  /** The text of its licence, as published. */
+  /** Text of the licence, as published. */
   readonly text?: string;
   readonly parts?: readonly Component[];
 }
 
 /**
- * All third-party code in an executable.
- * @param executable the build has written the names of the npm packages beside it
+ * Lists all third-party code in an executable.
+ * @param executable the build has written the names of the npm packages next to it
  * @throws {Error} if a package does not declare its licence, or the licence text is missing
  */
 export function listComponents(root: string, executable: string): readonly Component[] {
@@ -43,7 +43,7 @@ function describeNpmPackage(root: string, folder: string): Component {
   };
 }
 
-/** C code in the npm package lmdb, and the runtime of the C++ compiler. */
+/** Lists the C code in the npm package lmdb, and the runtime of the C++ compiler. */
 function listNativeComponents(root: string): readonly Component[] {
   const lmdb = join(root, 'node_modules/lmdb/dependencies/lmdb-data-v1/libraries/liblmdb');
   const lz4 = join(root, 'node_modules/lmdb/dependencies/lz4/lib');
@@ -70,7 +70,7 @@ function listNativeComponents(root: string): readonly Component[] {
   ];
 }
 
-/** @param names the constants that form the version @throws {Error} if one is missing */
+/** @param names the constants that form the version @throws {Error} if a constant is missing */
 function versionIn(header: string, names: readonly string[]): string {
   const text = readFileSync(header, 'utf8');
   const numbers = names.map((name) => new RegExp(`#define\\s+${name}\\s+(\\d+)`).exec(text)?.[1]);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 export interface PackageFile {
   /** Relative to the package's root. */
   readonly path: string;
-  /** Its text or bytes, or the path of the file to copy. */
+  /** Text or bytes, or the path of the file to copy. */
   readonly content: string | Buffer | { readonly sourcePath: string };
   /** Octal; 0o644 by default. */
   readonly mode?: number;

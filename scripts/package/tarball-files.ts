@@ -2,7 +2,7 @@ import { type Contents, projectFile } from './contents.ts';
 import { documents } from './documents.ts';
 import type { PackageFile } from './stage.ts';
 
-/** The archive's contents: one directory, for any distribution. */
+/** Returns the archive's contents: one directory, for any distribution. */
 export function filesOfTarball(contents: Contents): readonly PackageFile[] {
   const { root, executable, manPages, completions, notices, sbom } = contents;
   return [

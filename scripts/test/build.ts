@@ -1,4 +1,6 @@
-/** `bun scripts/test/build.ts`: builds what the tests run, if the sources have changed since the last build. */
+/**
+ * `bun scripts/test/build.ts`: builds the files that the tests run, if the sources have changed since the last build.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +24,7 @@ const outputs = [
 ];
 const inRoot = (name: string) => join(root, name);
 
-/** @returns the exit code. Two runs of the tests build once: the second one waits for the first. */
+/** Builds if necessary. Two runs of the tests build once: the second run waits for the first. @returns the exit code */
 export function buildIfStale(): number {
   if (!isStale(inputs.map(inRoot), outputs.map(inRoot))) return 0;
   mkdirSync(inRoot('dist'), { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * The environment of the commands that a run starts. In a terminal they use colour, and elsewhere no escape codes. `FORCE_COLOR` or
- * `NO_COLOR` is always set, because many tools use colour if only `CI` is set.
+ * Returns the environment of the commands that a run starts. In a terminal they use colour, and elsewhere no escape
+ * codes. `FORCE_COLOR` or `NO_COLOR` is always set, because many tools use colour if only `CI` is set.
  */
 export function environmentFor(
   { NO_COLOR, FORCE_COLOR, ...others }: NodeJS.ProcessEnv,

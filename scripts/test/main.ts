@@ -1,7 +1,7 @@
 /**
- * `npm test`: lints, builds, and runs the unit and system tests. `npm run test:proofs`: builds, and runs the tests that take
- * minutes. A failing project does not stop later ones. Arguments are those of vitest: names select files of all projects, and
- * `--changed` selects the files that the uncommitted changes concern.
+ * `npm test`: lints, builds, and runs the unit and system tests. `npm run test:proofs`: builds, and runs the tests that
+ * take minutes. A failing project does not stop later projects. Arguments are passed to vitest: names select files of
+ * all projects, and `--changed` selects the files that the uncommitted changes concern.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ if (wrong !== undefined) {
 const folder = mkdtempSync(join(tmpdir(), 'flagmeter-tests-'));
 const environment = environmentFor(process.env, process.stdout.isTTY);
 
-/** Runs a step. @param isQuiet true if its output is printed only after a failure, because other steps run at the same time */
+/** Runs a step. @param isQuiet true to print its output only after a failure, as other steps run at the same time */
 function run(name: string, command: string, args: readonly string[], isQuiet = false): Promise<Step> {
   if (!isQuiet) console.log(`\n== ${name}`);
   const path = join(folder, `${name}.ndjson`);
@@ -46,7 +46,7 @@ function run(name: string, command: string, args: readonly string[], isQuiet = f
   });
 }
 
-/** Biome ignores `NO_COLOR`. */
+/** Removes escape codes, as Biome ignores `NO_COLOR`. */
 function readable(output: string): string {
   return environment['NO_COLOR'] === undefined ? output : stripVTControlCharacters(output);
 }
@@ -59,7 +59,7 @@ function readResults(path: string): TestResult[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Arguments that make vitest run some projects, print a line for each file, and report to this run. */
+/** Returns arguments that make vitest run some projects, print a line for each file, and report to this run. */
 function listTests(...projects: readonly string[]): string[] {
   // Many tests wait for processes or disks, so more of them than processors run in parallel.
   const workers = Math.ceil(availableParallelism() * 1.5);
@@ -74,7 +74,7 @@ function listTests(...projects: readonly string[]): string[] {
 
 const linted = namesFiles || isProofs ? undefined : run('lint', 'npm', ['run', '--silent', 'lint'], true);
 const steps = [await run('build', 'bun', ['scripts/test/build.ts'])];
-// Without the executable, most tests would fail for that reason only.
+// If the executable is missing, most tests would fail for that reason only.
 if (steps[0]!.exitCode === 0) {
   if (!isProofs) {
     steps.push(await run('tests on Bun', 'bun', ['--bun', 'vitest', ...listTests('unit')]));

@@ -10,7 +10,7 @@ import type { TestResult } from './summary.ts';
 export default class ResultsReporter extends DefaultReporter {
   readonly #path = process.env['OUTCOMES'] ?? '/dev/stderr';
 
-  /** Tests that `vitest.config.ts` omits; reported once, because a run has a part on each runtime. */
+  /** Reports tests that `vitest.config.ts` omits, once, because a run has steps on both runtimes. */
   override onInit(vitest: Vitest): void {
     super.onInit(vitest);
     if (process.versions['bun'] !== undefined) return;
@@ -20,7 +20,7 @@ export default class ResultsReporter extends DefaultReporter {
       this.#write({ project: 'engine', file: 'all files', ...skipped, why: whyNotOnNode });
   }
 
-  /** The line of the file tells enough: failures follow at the end. */
+  /** Prints nothing: the line of the file suffices, and failures follow at the end. */
   protected override printTestCase(): void {}
 
   override onTestCaseResult(test: TestCase): void {
@@ -32,7 +32,7 @@ export default class ResultsReporter extends DefaultReporter {
     this.#add(test.module, test.fullName, state, why, test.diagnostic()?.duration);
   }
 
-  /** A group whose hook failed, so that its tests count as skipped. */
+  /** Reports a group whose hook failed, so that its tests count as skipped. */
   override onTestSuiteResult(suite: TestSuite): void {
     super.onTestSuiteResult(suite);
     const errors = suite.errors();

@@ -1,7 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Whether an output is missing or older than an input. A directory stands for all its contents, and is newer after a deletion. */
+/**
+ * True if an output is missing or older than an input. A directory stands for all its contents, and is newer after a
+ * deletion.
+ */
 export function isStale(inputs: readonly string[], outputs: readonly string[]): boolean {
   const built = Math.min(...outputs.map((path) => modifiedAt(path) ?? 0));
   return inputs.flatMap(withContents).some((path) => (modifiedAt(path) ?? 0) > built);

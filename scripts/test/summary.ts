@@ -18,7 +18,7 @@ export interface Step {
   readonly results: readonly TestResult[];
 }
 
-/** Describes the steps: skipped tests by reason, the slowest tests, the projects, and each failed test with its command. */
+/** Describes the steps: skipped tests by reason, slowest tests, projects, and each failed test with its command. */
 export function summarize(steps: readonly Step[]): string {
   const results = steps.flatMap((step) => step.results);
   const of = (state: TestResult['state']) => results.filter((result) => result.state === state);
@@ -55,7 +55,10 @@ function failedLines(results: readonly TestResult[]): string[] {
 
 const formatName = ({ project, file, test }: TestResult) => [`[${project}] ${file}`, test].filter(Boolean).join(' > ');
 
-/** The command that repeats a test in its project and runtime. Vitest takes a pattern of the name, whose groups it joins with spaces. */
+/**
+ * Returns the command that repeats a test in its project and runtime. Vitest takes a pattern of the name, whose groups
+ * it joins with spaces.
+ */
 function formatCommand({ project, file, test }: TestResult): string {
   const program = project === 'unit' ? 'npx bun --bun vitest' : 'npx vitest';
   const command = `${program} run --project ${project} ${file}`;
@@ -73,7 +76,7 @@ function slowestLines(results: readonly TestResult[]): string[] {
   return ['Slowest tests:', ...lines, ''];
 }
 
-/** The counts of each project, and the time of its tests on all workers together. */
+/** Lists the counts of each project, and the time of its tests on all workers together. */
 function projectLines(results: readonly TestResult[]): string[] {
   const tests = results.filter(({ test }) => test !== '');
   if (tests.length === 0) return [];
@@ -87,7 +90,7 @@ function projectLines(results: readonly TestResult[]): string[] {
   return ['Projects:', ...lines, ''];
 }
 
-/** Each reason, with its files. */
+/** Lists each reason for skipping, with its files. */
 function skippedLines(results: readonly TestResult[]): string[] {
   return grouped(results, ({ why }) => why).flatMap(([why, skipped]) => [
     `Skipped${why === '' ? '' : `: ${why}`}`,

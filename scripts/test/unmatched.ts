@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 
 /**
- * The first argument that is not contained in the path of any test file, as vitest compares them. `undefined` if there is none, and
- * with options, whose values look like files.
+ * Returns the first argument that is not contained in the path of any test file, as vitest compares them. `undefined`
+ * if all are contained, or the arguments include options, whose values look like files.
  */
 export function unmatched(root: string, args: readonly string[]): string | undefined {
   if (args.some((arg) => arg.startsWith('-'))) return undefined;

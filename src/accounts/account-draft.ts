@@ -15,7 +15,7 @@ import { declarationsWith } from './declarations.ts';
 import { byAge } from './key-index.ts';
 import type { KeyRange, MemoryTable, Transaction } from './store/account-store.ts';
 
-/** Each has its own numbers. */
+/** Names of sequences of numbers. */
 type Sequence =
   | 'application'
   | 'environment'
@@ -34,13 +34,13 @@ type Sequence =
   | 'linkedIdentity'
   | 'audit';
 
-/** Records by application, as on disk. */
+/** Committed records by application. */
 type ByApplication = Pick<Accounts, 'getFeatures' | 'getMetrics' | 'getScans' | 'getApplicationKeys'>;
 
-/** Queues an event for the webhooks of its team, in the commit of the change that causes it. */
+/** Queues an event for the webhooks of its team, in the transaction of the change that causes it. */
 export type Announce = (tx: Transaction, event: WebhookEvent) => void;
 
-/** The draft of a change of accounts: the accounts as it reads them, its writes, and its audit log entries. */
+/** The transaction of a change of accounts: reads the accounts, and collects writes and audit log entries. */
 export class AccountTransaction implements Accounts, Transaction {
   readonly #tx: Transaction;
   readonly #onDisk: ByApplication;
@@ -113,7 +113,7 @@ export class AccountTransaction implements Accounts, Transaction {
 
   /**
    * Writes an entry into the audit log.
-   * @param teamId the team that may read it
+   * @param teamId the team that may read the entry
    */
   note(
     action: AuditAction,
@@ -130,7 +130,7 @@ export class AccountTransaction implements Accounts, Transaction {
     this.#announce(this, { type, teamId, at: this.#authorship.at, data } as WebhookEvent);
   }
 
-  /** Numbers start at 1 and are never reused. */
+  /** Takes the next number of a sequence. Numbers start at 1 and are never reused. */
   takeNumber(sequence: Sequence): number {
     const number = this.get('numbers', sequence) ?? 1;
     this.put('numbers', sequence, number + 1);
@@ -166,7 +166,7 @@ export class AccountTransaction implements Accounts, Transaction {
   }
 }
 
-/** Who makes a change and when (Unix ms), for the audit log. */
+/** Actor and time (Unix ms) of a change, for the audit log. */
 interface Authorship {
   readonly actor: Actor;
   readonly at: number;
@@ -174,7 +174,7 @@ interface Authorship {
 
 export const system: Actor = { type: 'system', id: '', name: '', address: '' };
 
-/** The user or API key with this id, under its current name. Without an id, an unauthenticated caller. */
+/** The user or API key with this id, under its current name; an unauthenticated caller if the id is absent. */
 export function findActor(
   { users, apiKeys }: Pick<Accounts, 'users' | 'apiKeys'>,
   id: string | undefined,

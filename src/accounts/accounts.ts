@@ -14,11 +14,13 @@ import type {
 } from '../storage/lmdb/records.ts';
 import { mustExist } from './checks.ts';
 
-/** Teams and what they own, read-only. A directory shows what is on disk, a draft what a change applies to. */
+/**
+ * Teams and their resources, read-only. A directory shows the committed state; a transaction also shows pending writes.
+ */
 export interface Accounts {
   readonly teams: ReadonlyMap<string, Team>;
   readonly users: ReadonlyMap<string, User>;
-  /** By `clientId`. */
+  /** API keys by `clientId`. */
   readonly apiKeys: ReadonlyMap<string, ApiKey>;
   readonly applications: ReadonlyMap<string, Application>;
   /** The clients that teams registered, by `clientId`. */
@@ -27,7 +29,7 @@ export interface Accounts {
   readonly identityProviders: ReadonlyMap<string, IdentityProvider>;
   /** Pending removals from disk. */
   readonly deletions: ReadonlyMap<string, Deletion>;
-  /** By name. */
+  /** Declared features by name. */
   getFeatures(applicationId: string): ReadonlyMap<string, FeatureDeclaration>;
   getMetrics(applicationId: string): ReadonlyMap<string, MetricDeclaration>;
   /** The last code scan of each repository of an application. */

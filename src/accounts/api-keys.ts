@@ -12,25 +12,28 @@ import { checkTierLimit } from './plans.ts';
 import { hashSecret, matchesHash, newClientSecret, newId, type RandomBytes } from './secrets.ts';
 import { dropPrivateViews } from './views.ts';
 
-/** How long a replaced secret is accepted. */
+/** Time for which a replaced secret is accepted. */
 export const secretOverlapMs = 24 * 3_600_000;
 
-/** In place of the hash of a secret: no secret is known to have it. It is compared as well, so that a failure takes equally long. */
+/**
+ * Stands in for the hash of a missing secret: no known secret has it. It is compared as well, so that a failure takes
+ * equally long.
+ */
 export const noSecretHash = '0'.repeat(64);
 
-/** What an API key authenticates by, besides a secret. */
+/** Credential of an API key other than a secret. */
 interface Credential {
   readonly publicKeys?: readonly PublicKey[];
   readonly trust?: Trust;
 }
 
 interface Settings extends PlainKeySettings {
-  /** Stands for its scope. */
+  /** Shorthand for the scope of the role. */
   readonly role: Role;
   readonly scopes: readonly KeyScope[];
-  /** `null`: the whole team. */
+  /** Ids of applications; `null` for all applications of the team. */
   readonly applications: readonly string[] | null;
-  /** `null`: never. */
+  /** Unix ms; `null` if the key does not expire. */
   readonly expiresAt: number | null;
 }
 
@@ -39,7 +42,7 @@ interface ApiKeyPath {
   readonly clientId: string;
 }
 
-/** An API key with its new secret, which is not stored. The secret is empty if it authenticates by something else. */
+/** An API key with its new secret, which is not stored. The secret is empty if the key has another credential. */
 export interface NewApiKey {
   readonly apiKey: ApiKey;
   readonly clientSecret: string;
@@ -77,7 +80,7 @@ export function createApiKey(directory: Directory, wanted: WantedApiKey): Promis
 }
 
 /**
- * Changes an API key of a team. What it authenticates by stays of the same kind.
+ * Changes an API key of a team. The kind of its credential cannot change.
  * @throws {Refusal} `not_found`, `invalid_name`, `invalid_body`, `conflict`
  */
 export function patchApiKey(
@@ -111,14 +114,14 @@ function isOther(wanted: unknown, own: unknown): boolean {
   return wanted !== undefined && own === undefined;
 }
 
-const oneCredential = 'Cannot take publicKeys and trust: an API key authenticates by one of them';
+const oneCredential = '`publicKeys` and `trust` must not be combined: an API key authenticates by one of them';
 
 export const otherCredential =
-  'This API key authenticates by something else; create another API key, then delete this one';
+  'This API key has another kind of credential; create another API key, then delete this one';
 
 /**
- * Replaces the secret of an API key. The previous one is accepted for a day.
- * @throws {Refusal} `not_found`, `conflict` if it has no secret
+ * Replaces the secret of an API key. The previous secret is accepted for a day.
+ * @throws {Refusal} `not_found`, `conflict` if the key lacks a secret
  */
 export function rotateApiKeySecret(directory: Directory, { teamId, clientId }: ApiKeyPath): Promise<NewApiKey> {
   return directory.change((tx) => {
@@ -143,7 +146,7 @@ export function deleteApiKey(directory: Directory, teamId: string, clientId: str
   });
 }
 
-/** The API key with these credentials, or `undefined`. An unknown client takes as long as a wrong secret. */
+/** The API key with these credentials, or `undefined`. The check takes equally long for an unknown client. */
 export function verifyClient(
   accounts: Pick<Accounts, 'apiKeys'>,
   clientId: string,
@@ -188,13 +191,12 @@ function checkSettings(
   now: number,
 ): void {
   if (name !== undefined) checkName('an API key', name);
-  if (expiresAt != null && expiresAt <= now)
-    throw new Refusal('invalid_body', 'Cannot take expiresAt: must be in the future');
+  if (expiresAt != null && expiresAt <= now) throw new Refusal('invalid_body', '`expiresAt` must be in the future');
   if (scopes !== undefined && (role !== undefined || !isSet(scopes)))
-    throw new Refusal('invalid_body', 'Cannot take scopes: must have scopes without duplicates, and no role');
+    throw new Refusal('invalid_body', '`scopes` must list at least one scope, without duplicates and without `role`');
   if (applications == null) return;
   if (!isSet(applications) || applications.length > maxApplications)
-    throw new Refusal('invalid_body', `Cannot take applications: must have 1 to ${maxApplications}, each once`);
+    throw new Refusal('invalid_body', `\`applications\` must list 1 to ${maxApplications} applications, each once`);
   for (const id of applications) mustBelong('application', known.get(id), teamId);
 }
 
@@ -204,7 +206,7 @@ function isSet(list: readonly string[]): boolean {
   return list.length > 0 && new Set(list).size === list.length;
 }
 
-/** The scopes of an API key, and the role of its tokens; `undefined` if none are given. */
+/** The scopes of an API key, and the role of its tokens; `undefined` if neither a role nor scopes are given. */
 function resolvePermissions({
   role,
   scopes,
@@ -230,7 +232,9 @@ function describeTarget({ clientId, name }: ApiKey): AuditEntry['target'] {
 
 const dayMs = 24 * 3_600_000;
 
-/** Days that an API key has left, rounded up, once it is to be announced. `undefined` before, and after the expiry. */
+/**
+ * Days until the expiry of an API key, rounded up. `undefined` before the announcement period, and after the expiry.
+ */
 export function expiringDays({ expiresAt = Infinity }: Pick<ApiKey, 'expiresAt'>, now: number): number | undefined {
   const left = Math.ceil((expiresAt - now) / dayMs);
   return left > 0 && left <= Math.max(...expiryDays) ? left : undefined;
@@ -241,7 +245,7 @@ export function expiringKeys({ apiKeys, clock }: Pick<Directory, 'apiKeys' | 'cl
   return [...apiKeys.values()].filter((apiKey) => expiringDays(apiKey, now) !== undefined);
 }
 
-/** The announcement that is due for an API key: the days before its expiry. */
+/** Days before the expiry of an API key for which an announcement is due; `undefined` if it is not due. */
 function dueFor(apiKey: ApiKey, now: number): number | undefined {
   const left = expiringDays(apiKey, now);
   const days = expiryDays.find((each) => left !== undefined && left <= each);
@@ -249,8 +253,8 @@ function dueFor(apiKey: ApiKey, now: number): number | undefined {
 }
 
 /**
- * Announces the expiry of API keys, each twice, whichever node does it.
- * @param isWanted whether the webhooks of a team receive the event
+ * Announces the expiry of API keys. All nodes together announce each key twice.
+ * @param isWanted true if a webhook of the team receives the event
  */
 export async function announceExpiringKeys(directory: Directory, isWanted: (teamId: string) => boolean): Promise<void> {
   const now = directory.clock.now();

@@ -41,14 +41,14 @@ export function createKey(
 }
 
 interface RotatedKey extends NewKey {
-  /** The time until which the previous key is accepted. */
+  /** Time until which the previous key is accepted, Unix ms. */
   readonly previousUntil: number;
 }
 
 /**
- * Replaces a key by a new one of the same type and name. The previous key is accepted for another day. The key that it replaced is
- * revoked.
- * @throws {Refusal} `not_found`, `conflict` if it was adopted, or rotated already
+ * Replaces a key by a new key of the same type and name. The previous key is accepted for another day. Its own
+ * predecessor is revoked.
+ * @throws {Refusal} `not_found`, `conflict` if the key was adopted or has been rotated
  */
 export function rotateKey(directory: Directory, applicationId: string, keyId: string): Promise<RotatedKey> {
   return directory.change((tx) => {
@@ -66,7 +66,7 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
       prefix: keyPrefix(text),
       text: type === 'Backend' ? null : text,
     });
-    // A key whose successor was deleted is not accepted for longer than was promised before.
+    // If the successor of a key was deleted, another rotation does not extend the promised time.
     const { until = Number.POSITIVE_INFINITY } = old.replaced ?? {};
     const previousUntil = Math.min(until, directory.clock.now() + secretOverlapMs);
     tx.put('applicationKeys', old.hash, { ...old, replaced: { by: key.id, until: previousUntil } });
@@ -75,20 +75,20 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
   });
 }
 
-const cannotRotate = `Cannot rotate an adopted token: its clients can send only a token of Unleash. To replace it, ${replacement}`;
-export const rotatedBefore = 'This key was rotated already: rotate the key that replaced it';
+const cannotRotate = `Cannot rotate an adopted token: its clients can send only Unleash tokens. To replace it, ${replacement}`;
+export const rotatedBefore = 'This key has already been rotated: rotate its successor';
 
 interface AdoptedToken {
   readonly token: string;
   readonly type: KeyType;
   readonly name?: string;
-  /** Name. */
+  /** Name of the environment. */
   readonly environment: string;
 }
 
 /**
- * Adopts a token of another service, such as Unleash, as a key. The default name is distinct from the default name of a created
- * key, so that each name identifies one key.
+ * Adopts a token of another service, such as Unleash, as a key. The default name is distinct from the default name of a
+ * created key, so that each name identifies one key.
  * @throws {Refusal} `not_found` (application), `conflict`, `invalid_body`, `invalid_name`, `plan_limit`
  */
 export function adoptKey(
@@ -109,14 +109,14 @@ export function adoptKey(
   });
 }
 
-/** A token is sent as a header. */
+/** Printable ASCII without spaces, because a token is sent in a header. */
 const tokenPattern = /^[!-~]+$/;
 
-/** Minimum length of the secret part of a token. An unauthenticated sender can try shorter ones. */
+/** Minimum length of the secret part of a token. An unauthenticated sender could guess a shorter secret. */
 const shortestSecret = 16;
 
 export const tokenRule = `A token must have ${shortestSecret} to ${longestText} printable ASCII characters without spaces; \`project:environment.\` does not count towards the ${shortestSecret}. Keys of flagmeter (fm_…) cannot be adopted`;
-export const adoptedBefore = 'The token is a key of an application already';
+export const adoptedBefore = 'The token is already a key of an application';
 
 /** Rotated keys do not count: each has a successor. @throws {Refusal} `plan_limit` */
 function checkCount(tx: AccountTransaction, application: Application): void {
@@ -186,7 +186,7 @@ function describeTarget({ id, name }: ApplicationKey): AuditEntry['target'] {
   return { type: 'key', id, name };
 }
 
-/** The Backend keys of an application that were seen in a packet. */
+/** The Backend keys of an application that packets contained. */
 export function listLeakedKeys(
   { getApplicationKeys, leakedAt }: Pick<Directory, 'getApplicationKeys' | 'leakedAt'>,
   applicationId: string,

@@ -18,11 +18,11 @@ import { newId } from './secrets.ts';
 interface NewApplication extends Partial<Omit<PlainApplicationSettings, 'name'>> {
   readonly name: string;
   readonly teamId: string;
-  /** Names, in display order. */
+  /** Names of environments, in display order. */
   readonly environments?: readonly string[];
 }
 
-/** Limits the number of patterns, because each packet's origin is compared with all of them. */
+/** Maximum number of patterns. Each packet's origin is compared with all of them. */
 export const maxOrigins = 100;
 
 const defaultEnvironments = ['Production', 'Staging', 'Development'];
@@ -109,16 +109,16 @@ function checkSettings({ name, allowedOrigins, rate, burst }: PlainApplicationSe
   if (wrong !== -1) {
     const must =
       'must be an origin such as https://example.com, https://*.example.com or http://localhost:*, without a path, or null';
-    throw new Refusal('invalid_body', `Cannot take allowedOrigins[${wrong}]: ${must}`);
+    throw new Refusal('invalid_body', `\`allowedOrigins[${wrong}]\` ${must}`);
   }
   if (rate !== null && !(rate >= 0 && rate < Infinity)) {
-    throw new Refusal('invalid_body', 'Cannot take rate: must be null or a number of at least 0');
+    throw new Refusal('invalid_body', '`rate` must be null or a number of at least 0');
   }
   if (burst !== null && !(Number.isSafeInteger(burst) && burst >= 0)) {
-    throw new Refusal('invalid_body', 'Cannot take burst: must be null or an integer of at least 0');
+    throw new Refusal('invalid_body', '`burst` must be null or an integer of at least 0');
   }
   if (burst === 0 && rate !== 0) {
-    throw new Refusal('invalid_body', 'Cannot take burst: must be at least 1, unless rate is 0 (no limit)');
+    throw new Refusal('invalid_body', '`burst` must be at least 1, unless `rate` is 0 (no limit)');
   }
 }
 
@@ -143,7 +143,8 @@ export function createEnvironment(directory: Directory, applicationId: string, n
 }
 
 /**
- * Deletes an environment. A background task removes its usage. An environment created later with the same name starts without usage.
+ * Deletes an environment. A background task removes its usage. An environment created later with the same name starts
+ * without usage.
  * @throws {Refusal} `not_found`
  */
 export function deleteEnvironment(directory: Directory, applicationId: string, name: string): Promise<void> {
@@ -184,6 +185,6 @@ function checkEnvironmentNames(tier: Tier, names: readonly string[]): void {
   checkTierLimit(tier, 'environments', names.length);
   for (const name of names) checkPathName('an environment', name);
   if (new Set(names).size < names.length) {
-    throw new Refusal('invalid_body', 'Cannot take environments: names must be unique');
+    throw new Refusal('invalid_body', '`environments` must have unique names');
   }
 }

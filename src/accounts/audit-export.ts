@@ -13,19 +13,19 @@ interface ExportCounts {
   failed: number;
 }
 
-/** How many entries to read before other requests have a turn. */
+/** Number of entries to read before yielding to other requests. */
 const stride = 200;
 
 /**
- * Copies the audit log to a directory: one file per day (UTC), one line of JSON per entry, as in the API. The files themselves
- * record the progress, so neither a crash nor a restored backup skips an entry.
+ * Copies the audit log to a directory: one file per day (UTC), one line of JSON per entry, as in the API. The files
+ * themselves record the progress, so a crash or a restored backup does not skip entries.
  */
 export class AuditExport {
   readonly counts: ExportCounts = { made: 0, failed: 0 };
   readonly #directory: string;
   readonly #log: Log;
   readonly #lock: Pick<DataLock, 'release'>;
-  /** The last entry in a file; `undefined` until it is read from the files. */
+  /** The last exported entry; `undefined` until it is read from the files. */
   #last: AuditEntry | 'none' | undefined;
   #isFailing = false;
 
@@ -37,15 +37,15 @@ export class AuditExport {
 
   /**
    * Creates the directory if missing, and locks it: two services must not write to the same files.
-   * @throws {Error} that names the directory and the reason why it cannot be used
+   * @throws {Error} if the directory cannot be used, with its path and the reason
    */
   static open(directory: string, log: Log): AuditExport {
     return new AuditExport(directory, lockDirectory(directory, '--audit-export'), log);
   }
 
   /**
-   * Copies new entries. Logs when failures start and when they end.
-   * @returns the number of the last entry that may be removed; -1 if the files cannot be written
+   * Copies new entries. Logs the first failure, and the first success after it.
+   * @returns the number of the last removable entry; -1 if the files cannot be written
    */
   async run(source: Source): Promise<number> {
     try {
@@ -55,7 +55,7 @@ export class AuditExport {
       this.counts.made += 1;
       return this.#number;
     } catch (error) {
-      this.#last = undefined; // Some of the lines may have been written.
+      this.#last = undefined; // Some of the lines can have been written.
       this.#tellFailure(error as Error);
       return -1;
     }
@@ -82,7 +82,7 @@ export class AuditExport {
     return this.#last === undefined || this.#last === 'none' ? -1 : this.#last.number;
   }
 
-  /** Whether the log continues from the last entry. It does not if an older state of the store was restored. */
+  /** True if the log continues from the last exported entry. False if an older state of the store was restored. */
   #isStill({ audit }: Source): boolean {
     if (this.#last === undefined) return false;
     if (this.#last === 'none') return true;
@@ -93,7 +93,7 @@ export class AuditExport {
     return newest === undefined || newest.value.number > number; // Retention has removed it.
   }
 
-  /** The latest entry of the log that is in a file. */
+  /** Finds the latest entry of the log that is in a file. */
   async #find({ audit }: Source): Promise<AuditEntry | 'none'> {
     const files = new Map<string, ReadonlySet<string>>();
     for (let end: string | undefined; ; ) {
@@ -110,7 +110,7 @@ export class AuditExport {
     }
   }
 
-  /** @returns whether there may be more */
+  /** @returns true if the log can have more entries */
   async #copy({ audit }: Source): Promise<boolean> {
     const range = { start: auditKey(this.#number + 1), limit: stride };
     const entries = Array.from(audit.getRange(range), ({ value }) => value);
@@ -123,7 +123,7 @@ export class AuditExport {
     return entries.length === stride;
   }
 
-  /** Files are written in the order of the entries. After a crash, no entry before the last one in a file is missing. */
+  /** Groups entries by file, in order. After a crash, all entries before the last exported entry are in the files. */
   #groupRuns(entries: readonly AuditEntry[]): readonly Run[] {
     const runs: Run[] = [];
     for (const entry of entries) {
@@ -150,7 +150,7 @@ function auditFile(directory: string, at: number): string {
   return join(directory, `audit-${new Date(at).toISOString().slice(0, 10)}.ndjson`);
 }
 
-/** The complete lines of a file; none if it does not exist. */
+/** The complete lines of a file; an empty set if the file does not exist. */
 async function readLines(path: string): Promise<ReadonlySet<string>> {
   try {
     const text = await readFile(path, 'utf8');
@@ -162,8 +162,8 @@ async function readLines(path: string): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Appends lines to a file, which is created if missing; resolves when they are on disk. An incomplete last line, left by a
- * crash or a full disk, is truncated.
+ * Appends lines to a file, which is created if missing; resolves when they are on disk. Removes an incomplete last
+ * line, left by a crash or a full disk.
  */
 async function appendLines(path: string, lines: readonly string[]): Promise<void> {
   const file = await open(path, 'a+', 0o600);

@@ -28,7 +28,7 @@ export function showEntry(entry: AuditEntry): ShownEntry {
 
 const byApplication = ['application', 'environment', 'feature', 'metric', 'experiment', 'code-scan'];
 
-/** The application that an entry is about; `undefined` if it is about none, or about a key in an earlier release. */
+/** The application of an entry; `undefined` for other targets, and for keys in entries of an earlier release. */
 export function findApplicationId({ applicationId, target }: AuditEntry): string | undefined {
   return applicationId ?? (byApplication.includes(target.type) ? target.id : undefined);
 }
@@ -39,12 +39,14 @@ export function auditEntries(
   before: number | undefined,
   limit: number,
 ): readonly AuditEntry[] {
-  audit.resetReadTxn(); // Include everything acknowledged before this request.
+  audit.resetReadTxn(); // Includes every write acknowledged before this request.
   const start = before === undefined ? {} : { start: auditKey(before - 1) };
   return Array.from(audit.getRange({ ...start, reverse: true, limit }), ({ value }) => value);
 }
 
-/** Fields that every change sets, those that another one implies, and those that have entries of their own. */
+/**
+ * Fields without a difference of their own: set by every change, implied by another field, or with separate entries.
+ */
 const implied: ReadonlySet<string> = new Set(['updatedAt', 'archivedAt', 'splitAt', 'experiments']);
 
 /** Maximum length of a value, and number of values. */
@@ -52,8 +54,8 @@ const longest = 300;
 const most = 20;
 
 /**
- * The differences between two versions of the settings of an application, feature or metric, for the audit log. Never call it with
- * a record that has a secret.
+ * The differences between two versions of the settings of an application, feature or metric, for the audit log. Never
+ * pass a record with a secret.
  */
 export function changesBetween(before: object, after: object): { readonly changes: readonly ChangedField[] } {
   const old = new Map<string, unknown>(Object.entries(before));
@@ -83,7 +85,7 @@ function plainText(field: string, value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** An item of a list that is an object: an owner, or a step of a rollout. */
+/** An object in a list: an owner, or a step of a rollout. */
 interface Item {
   readonly name?: string;
   readonly id?: string;
@@ -91,7 +93,7 @@ interface Item {
   readonly split?: readonly unknown[];
 }
 
-/** An item of a list, such as an origin, or a variant with its weight. */
+/** Formats an item of a list, such as an origin, or a variant with its weight. */
 function itemText(item: unknown): string {
   if (Array.isArray(item)) return item.map(String).join(' ');
   if (typeof item !== 'object' || item === null) return String(item);

@@ -9,7 +9,10 @@ export function checkName(what: string, name: string): void {
   throw new Refusal('invalid_name', nameRule(what));
 }
 
-/** Any name that is valid in a packet can be declared. @throws {Refusal} `invalid_name` */
+/**
+ * Checks a name that packets also contain: every name that is valid there can be declared.
+ * @throws {Refusal} `invalid_name`
+ */
 export function checkSentName(what: string, name: string): void {
   if (!isName(name)) throw new Refusal('invalid_name', sentNameRule(what));
 }
@@ -17,16 +20,17 @@ export function checkSentName(what: string, name: string): void {
 export const nameRule = (what: string) => `${sentNameRule(what)} and characters that change the direction of text`;
 
 export const sentNameRule = (what: string) =>
-  `Cannot take the name of ${what}: must be 1–256 UTF-8 bytes without control characters`;
+  `The name of ${what} must be 1–256 UTF-8 bytes without control characters`;
 
 /**
- * Checks a name that is also a path segment. A dot segment (RFC 3986 §5.2.4), however it is encoded, could never be deleted.
+ * Checks a name that is also a path segment. A dot segment (RFC 3986 §5.2.4), however it is encoded, could never be
+ * deleted.
  * @throws {Refusal} `invalid_name`
  */
 export function checkPathName(what: string, name: string): void {
   checkSentName(what, name);
   if (name === '.' || name === '..') {
-    throw new Refusal('invalid_name', `Cannot take the name of ${what}: ${name} cannot be in a URL`);
+    throw new Refusal('invalid_name', `The name of ${what} must not be "${name}", which cannot be in a URL`);
   }
 }
 
@@ -55,4 +59,4 @@ export function readTime(field: string, text: string | null): number | null {
   return Math.floor(time);
 }
 
-export const timeRule = (field: string) => `Cannot take ${field}: must be a time like 2026-01-31T12:00:00Z`;
+export const timeRule = (field: string) => `\`${field}\` must be a time like 2026-01-31T12:00:00Z`;

@@ -15,13 +15,13 @@ const maxRedirectUris = 20;
 
 export interface WantedClient extends PlainClientSettings {
   readonly teamId: string;
-  /** Whether it can keep a secret. A server can; an app or a browser extension cannot (RFC 6749 §2.1). */
+  /** True if the client can keep a secret. A server can; an app or a browser extension cannot (RFC 6749 §2.1). */
   readonly confidential: boolean;
-  /** A confidential client with keys has no secret. */
+  /** Keys by which a confidential client authenticates instead of a secret. */
   readonly publicKeys?: readonly PublicKey[] | undefined;
 }
 
-/** A new client with its secret, which is not stored; `null` for a client without one. */
+/** A new client with its secret, which is not stored; `null` for a client without a secret. */
 export interface NewClient {
   readonly client: OAuthClient;
   readonly clientSecret: string | null;
@@ -62,42 +62,46 @@ export function deleteClient(directory: Directory, teamId: string, clientId: str
   });
 }
 
-const keysOfPublicClient = 'Cannot take publicKeys: a public client cannot keep a key; its type must be confidential';
+const keysOfPublicClient =
+  '`publicKeys` must be omitted unless `type` is confidential: a public client cannot keep a key';
 
 function checkRedirectUris(uris: readonly string[]): void {
   if (uris.length === 0 || uris.length > maxRedirectUris)
-    throw new Refusal('invalid_body', `Cannot take redirectUris: must have 1 to ${maxRedirectUris} entries`);
+    throw new Refusal('invalid_body', `\`redirectUris\` must have 1 to ${maxRedirectUris} entries`);
   const wrong = uris.findIndex((uri) => !isRedirectUri(uri));
   if (wrong < 0) return;
   const must =
     'must be https:, http: of 127.0.0.1, [::1] or localhost, or a scheme of the app such as com.example.app:, ' +
     'without user and fragment';
-  throw new Refusal('invalid_body', `Cannot take redirectUris[${wrong}]: ${must}`);
+  throw new Refusal('invalid_body', `\`redirectUris[${wrong}]\` ${must}`);
 }
 
 function describeTarget({ clientId, name }: OAuthClient): AuditEntry['target'] {
   return { type: 'sign-in-client', id: clientId, name };
 }
 
-/** In characters. */
+/** Maximum length of a redirect URI, in characters. */
 const longestRedirectUri = 1024;
 
-/** The characters of a URI (RFC 3986 §2), without `#`: a redirect URI has no fragment (RFC 6749 §3.1.2). */
+/** The characters of a URI (RFC 3986 §2) except `#`: fragments are not allowed in redirect URIs (RFC 6749 §3.1.2). */
 const characters = /^[\w.~:/?[\]@!$&'()*+,;=%-]+$/;
 
-/** A web address whose host is a name or an IPv4 address; no user, no wildcard. */
+/** A web address whose host is a name or an IPv4 address, without user and wildcard. */
 const web = /^https:\/\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?(?:[/?]|$)/i;
 
-/** A loopback address (RFC 8252 §7.3): before the port, the port, and the rest. */
+/** A loopback address (RFC 8252 §7.3). The groups are the text before the port, the port, and the rest. */
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 
-/** Names of the local machine. They may resolve to another host, so the port is not arbitrary (RFC 8252 §8.3). */
+/** The name of the local machine. It can resolve to another host, so the port is not arbitrary (RFC 8252 §8.3). */
 const localhost = /^http:\/\/localhost(?::\d{1,5})?(?:[/?]|$)/;
 
 /** A private-use scheme, named after a domain of the app's maker (RFC 8252 §7.1). */
 const privateUse = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:\/?\/?[^/]/;
 
-/** True if a client can register the text as a redirect URI: `https:`, `http:` to the local machine, or a private-use scheme with a dot. */
+/**
+ * True if a client can register the text as a redirect URI: `https:`, `http:` to the local machine, or a private-use
+ * scheme with a dot.
+ */
 export function isRedirectUri(uri: string): boolean {
   if (uri.length > longestRedirectUri || !characters.test(uri) || !URL.canParse(uri)) return false;
   if (hasPortZero(uri)) return false;
@@ -105,8 +109,8 @@ export function isRedirectUri(uri: string): boolean {
 }
 
 /**
- * True if the redirect URI of a request matches a registered URI. Both must be equal, except for the port of a loopback address:
- * an app chooses this port at run time (RFC 8252 §7.3).
+ * True if the redirect URI of a request matches a registered URI. Both must be equal, except for the port of a loopback
+ * address: an app chooses this port at run time (RFC 8252 §7.3).
  */
 export function isSameRedirect(registered: string, uri: string): boolean {
   if (registered === uri) return true;
@@ -124,8 +128,8 @@ function isWellEscaped(uri: string): boolean {
 }
 
 /**
- * True if a single site can receive the redirect. Any program can listen on a loopback port, and any app can claim a private-use
- * scheme (RFC 8252 §8.6).
+ * True if a single site can receive the redirect. Any program can listen on a loopback port, and any app can claim a
+ * private-use scheme (RFC 8252 §8.6).
  */
 export function isOfKnownReceiver(uri: string): boolean {
   return web.test(uri);

@@ -7,11 +7,11 @@ import { checkPathName, mustExist, tooMany } from './checks.ts';
 import { declarationKey } from './declarations.ts';
 import type { Directory } from './directory.ts';
 
-export const tooManyScans = `${tooMany('repositories of an application', maxScans)}: delete the scan of one`;
+export const tooManyScans = `${tooMany('repositories of an application', maxScans)}: delete the scan of a repository`;
 const tooManyReferences = `\`features\` must have at most ${maxReferences} references`;
 const tooManyScanned = `${tooMany('features in all code scans of an application', maxScannedInAll)}: delete the scan of a repository`;
 const badLink =
-  'Cannot take link: must be an http or https URL with {path}, such as https://github.com/org/repo/blob/{revision}/{path}#L{line}';
+  '`link` must be an http or https URL with {path}, such as https://github.com/org/repo/blob/{revision}/{path}#L{line}';
 const linkWithoutRevision = '`link` with {revision} requires `revision`';
 
 /** Maximum number of features remembered as missing from the code. */
@@ -81,7 +81,7 @@ function checkScan({ features, link, revision }: NewCodeScan): void {
   if (revision === undefined && link.includes('{revision}')) throw new Refusal('invalid_body', linkWithoutRevision);
 }
 
-/** Whether a template is a web address whose host no path decides. */
+/** True if a template is a web address whose host does not depend on the path. */
 function isLink(link: string): boolean {
   return (
     /^https?:\/\/[^\s/{}@\\]+\/\S*$/i.test(link) &&
@@ -103,12 +103,12 @@ export function linkTo(
   return template.replace(/\{(revision|path|line)\}/g, (_, name: keyof typeof values) => values[name]);
 }
 
-/** JSON may have half of a surrogate pair, which has no encoding. */
+/** Encodes a text for a URL. JSON can have half of a surrogate pair, which cannot be encoded. */
 function encoded(text: string): string {
   return encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'));
 }
 
-/** Names each file once. */
+/** Converts a scan to its stored form, which names each file once. */
 function pack({ features }: NewCodeScan): Pick<CodeScan, 'paths' | 'features'> {
   const numbers = new Map<string, number>();
   const paths: [string, readonly string[]][] = [];
@@ -127,7 +127,7 @@ function pack({ features }: NewCodeScan): Pick<CodeScan, 'paths' | 'features'> {
   return { paths, features: [...named.values()] };
 }
 
-/** The features that earlier scans found and this one does not, with the time of the first scan without them. */
+/** Features that earlier scans found and this scan did not, with the time of the first scan without them. */
 function missingFrom(before: CodeScan | undefined, found: ReadonlySet<string>, at: number): CodeScan['missing'] {
   const missing = [...(before?.missing ?? []), ...(before?.features ?? []).map(([name]) => [name, at] as const)];
   return missing.filter(([name]) => !found.has(name)).slice(-maxMissing);
@@ -136,7 +136,7 @@ function missingFrom(before: CodeScan | undefined, found: ReadonlySet<string>, a
 interface ScannedFeature {
   readonly count: number;
   readonly places: readonly { readonly path: string; readonly line: number; readonly owners: readonly string[] }[];
-  /** Owners of its files, those of most places first. */
+  /** Owners of the feature's files, in descending order of their number of places. */
   readonly owners: readonly string[];
 }
 

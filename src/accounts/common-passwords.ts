@@ -5,11 +5,12 @@ import { brotliDecompressSync } from 'node:zlib';
 declare const FLAGMETER_FILES: string | undefined;
 
 /**
- * Common passwords, in lower case and in order, each between two line breaks. These are the 43 940 of the million most common ones
- * that are not too short for a password here. The 100 000 most common ones have only 489 of that length.
+ * Common passwords, in lower case and in order, each between two line breaks: 43 940 of the million most common
+ * passwords are long enough to be accepted here. Of the 100 000 most common passwords, only 489 are.
  * `scripts/common-passwords.ts` writes the file.
  *
- * As one text, the list takes 640 kB in each hashing thread, and a search less than a hundredth of the time of a hash.
+ * As one text, the list takes 640 kB in each hashing thread. A search takes less than a hundredth of the time of a
+ * hash.
  */
 const list = brotliDecompressSync(packed()).toString('latin1');
 
@@ -20,7 +21,7 @@ function packed(): Buffer {
   );
 }
 
-/** Whether a password is in the list, ignoring case. */
+/** True if a password is in the list, ignoring case. */
 export function isListed(password: string): boolean {
   return list.includes(`\n${password.toLowerCase()}\n`);
 }

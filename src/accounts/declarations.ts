@@ -6,14 +6,14 @@ import { checkPathName } from './checks.ts';
 import type { Write } from './store/account-store.ts';
 import { LayeredRecords } from './store/layer.ts';
 
-/** The tables by application and name: what teams record about names in packets, and scans of repositories. */
+/** Tables by application and name: declarations about names in packets, and scans of repositories. */
 type DeclarationTable = 'features' | 'metrics' | 'codeScans';
 
 export function declarationKey(applicationId: string, name: string): string {
   return `${applicationId} ${name}`;
 }
 
-/** Identifies a state of the declarations of an application: every change of them results in another one. */
+/** Identifies a state of the declarations of an application: every change of them changes the version. */
 export function declarationsVersion(declared: readonly FeatureDeclaration[]): string {
   return `${declared.length} ${declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0)}`;
 }
@@ -30,7 +30,7 @@ export function checkDeclaredName(what: string, name: string): void {
 }
 
 export const reservedName = (what: string) =>
-  `Cannot take the name of ${what}: ${surplusName} is reserved for items over a limit`;
+  `The name of ${what} must not be ${surplusName}, which is reserved for items over a limit`;
 
 export function declarationsWith<T>(
   onDisk: ReadonlyMap<string, T>,

@@ -2,7 +2,7 @@ import type { Deletion } from '../storage/lmdb/records.ts';
 import type { AccountTransaction } from './account-draft.ts';
 import type { Directory } from './directory.ts';
 
-/** Requests the removal of data in the background. Draft it with the deletion itself. */
+/** Requests the removal of data in the background. Call it in the transaction of the deletion itself. */
 export function requestDeletion(tx: AccountTransaction, deletion: Deletion): void {
   tx.put('deletions', deletionKey(deletion), deletion);
 }
@@ -17,7 +17,7 @@ export function finishDeletion(directory: Directory, deletion: Deletion): Promis
   });
 }
 
-/** One environment, or the application with all that it has then. */
+/** Key of the deletion of environments, or of a whole application. */
 function deletionKey({ application, environments, whole }: Deletion): string {
   return whole ? `${application}` : `${application} ${environments.join(' ')}`;
 }

@@ -16,49 +16,53 @@ export interface DirectorySources {
 }
 
 /**
- * Teams, users, applications and keys on disk, and their changes. The files beside this one define the changes
+ * Committed teams, users, applications and keys, and their changes. Other files of this folder define the changes
  * (`createApplication`, `deleteKey`, …).
  */
 export interface Directory extends DirectorySources, Accounts {
-  /** Unix ms, including uses not on disk yet. */
+  /** Time of the last use, Unix ms, including uses not on disk yet. */
   lastUsedAt(key: ApplicationKey): number | null;
 
-  /** When a Backend key was first seen in a packet, Unix ms, including leaks not on disk yet. */
+  /** Time of the first packet with a Backend key, Unix ms, including leaks not on disk yet. */
   leakedAt(key: ApplicationKey): number | null;
 
-  /** Includes messages not on disk yet. */
+  /** Counts refused messages, including messages not on disk yet. */
   countRefusals(key: ApplicationKey): KeyRefusals | undefined;
 
-  /** The holder of an application key, by the key's text. Called for each packet, with any text. */
+  /** Finds the holder of an application key by the key's text. Called for each packet, with any text. */
   findKey(text: string): KeyHolder | undefined;
-  /** In memory until the next `flush`, like refusals. */
+  /** Records a use, in memory until the next `flush`, like refusals. */
   recordUse(holder: KeyHolder): void;
-  /** Records once that a packet contained a Backend key: it has leaked. The write to disk has started when this returns. */
+  /**
+   * Records once that a packet contained a Backend key, which has leaked. Starts the write to disk before it returns.
+   */
   recordLeak(holder: KeyHolder): void;
   /** Records that a message with a key was refused. */
   recordRefusal(holder: KeyHolder, code: RefusalCode): void;
-  /** Adds the marks of another thread. */
+  /** Adds the events of another thread. */
   addKeyEvents(added: ThreadKeyEvents): void;
-  /** Includes uses not on disk yet. */
+  /** Finds the last use, including uses not on disk yet. */
   findLastUse(apiKey: ApiKey): Use | undefined;
-  /** @param subject of the workload that uses it */
+  /** @param subject subject of the workload that uses the API key */
   recordApiKeyUse(clientId: string, subject?: string): void;
   /** Writes the recorded uses to disk. Call it periodically, and before closing the store. Rejects as `change` does. */
   flush(): Promise<void>;
 
-  /** Makes a change, which reads the accounts from its draft: see `AccountStore.change`. */
+  /** Runs a change on a transaction: see `AccountStore.change`. */
   change<T>(change: (tx: AccountTransaction) => T): Promise<T>;
-  /** The same directory, whose changes are made under this authority. By default, the system makes them. */
+  /** The same directory with this authority for its changes. By default, the system is their actor. */
   under(authority: Authority): Directory;
 }
 
-/** Who makes changes, and which ones they may make. */
+/** The actor of changes, and a check of their permission. */
 interface Authority {
-  /** The address of the peer. Without it, the same actor as before makes the changes. */
+  /** The address of the peer. If absent, the actor remains the same. */
   readonly address?: string;
-  /** The id of a user or an API key. Without it, the peer is an unauthenticated caller. */
+  /** The id of a user or an API key. Absent for an unauthenticated caller. */
   readonly id?: string;
-  /** Called with the draft of each change, after the checks added earlier. Throws if the change must not be made. */
+  /**
+   * Called with the transaction of each change, after the checks added earlier. Throws if the change is not permitted.
+   */
   readonly check?: Check;
 }
 

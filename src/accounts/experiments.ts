@@ -19,28 +19,33 @@ import { declare } from './features.ts';
 const most = { feature: 20, application: 200 };
 
 export const tooManyExperiments = {
-  feature: `${tooMany('experiments of a feature', most.feature)}: delete one that is no longer needed`,
-  application: `${tooMany('experiments of an application', most.application)}: delete one that is no longer needed`,
+  feature: `${tooMany('experiments of a feature', most.feature)}: delete an old experiment`,
+  application: `${tooMany('experiments of an application', most.application)}: delete an old experiment`,
 };
 
 export const hasStarted =
-  'The experiment has started, so only its name and hypothesis can be changed. Stop it, and plan another one';
+  'The experiment has started, so only its name and hypothesis can be changed. Stop it, and plan another experiment';
 
-export const cannotStop = 'Only a running experiment can be stopped: delete one that has not started';
+export const cannotStop = 'Only a running experiment can be stopped; an experiment that has not started can be deleted';
 
 const dayMs = 86_400_000;
 
 /** Minimum length of an experiment, days: a week has each weekday once. */
 const leastDays = 7;
-/** Days. */
+/** Maximum length of an experiment, days. */
 export const mostDays = 366;
 
-/** The whole UTC days of an experiment, since the epoch; `to` is exclusive, and `null` without a planned end. */
+/**
+ * The whole UTC days of an experiment, numbered from the epoch. `to` is exclusive, and `null` without a planned end.
+ */
 export function plannedDays({ startAt, endAt }: Pick<ExperimentPlan, 'startAt' | 'endAt'>) {
   return { from: Math.ceil(startAt / dayMs), to: endAt === null ? null : Math.floor(endAt / dayMs) };
 }
 
-/** Whether the plan of a running experiment can be met by a time: its end is over, or a week that may have brought the users. */
+/**
+ * True if a running experiment can be complete at a time: its end has passed, or a week in which the users can have
+ * arrived.
+ */
 export function mayBeMet({ startAt, endAt, users }: ExperimentPlan, at: number): boolean {
   const { from, to } = plannedDays({ startAt, endAt });
   const today = Math.floor(at / dayMs);
@@ -75,8 +80,9 @@ export function findExperiment(accounts: Accounts, applicationId: string, id: st
 }
 
 /**
- * Declares the feature if necessary.
- * @throws {Refusal} `not_found`, `invalid_name`, `invalid_time`, `invalid_body`, `conflict` if there are too many, `plan_limit`
+ * Plans an experiment. Declares the feature if necessary.
+ * @throws {Refusal} `not_found`, `invalid_name`, `invalid_time`, `invalid_body`, `conflict` if there are too many,
+ * `plan_limit`
  */
 export function planExperiment(
   directory: Directory,
@@ -105,7 +111,7 @@ export function planExperiment(
 }
 
 /**
- * Changes the plan of an experiment that has not started, or the name and hypothesis of any.
+ * Changes the plan of an experiment that has not started, or the name and hypothesis of any experiment.
  * @throws {Refusal} as `planExperiment`, and `conflict` if it has started
  */
 export function changeExperiment(
@@ -144,7 +150,7 @@ export function stopExperiment(
 
 /**
  * Freezes the result of an experiment whose plan is met, and announces it, once for all nodes.
- * @returns whether this call froze it
+ * @returns true if this call froze it
  */
 export function finishExperiment(
   directory: Directory,
@@ -156,7 +162,7 @@ export function finishExperiment(
     const application = tx.applications.get(applicationId);
     const feature = tx.getFeatures(applicationId).get(name);
     const experiment = feature?.experiments?.find((each) => each.id === id);
-    // Another node may have finished it, or it was stopped or deleted meanwhile.
+    // The experiment can have been stopped or deleted by now, or finished by another node.
     if (application === undefined || feature === undefined || experiment === undefined) return false;
     if (experiment.result !== undefined) return false;
     const at = directory.clock.now();
@@ -216,12 +222,12 @@ function describeTarget({ id }: Application, feature: string, { name }: Experime
 }
 
 const planRules = {
-  end: `Cannot take endAt: must be at least ${leastDays} and at most ${mostDays} whole UTC days after the start`,
-  past: 'Cannot take endAt: must be in the future',
-  start: `Cannot take startAt: must be at most ${mostDays} days from now`,
-  neither: 'Cannot take endAt and users: at least one of the two is needed',
-  metric: (name: string) => `Cannot take metric: ${name} is neither used, viewed nor a declared counter`,
-  base: 'Cannot take base: must be one of the variants of the split',
+  end: `\`endAt\` must be ${leastDays} to ${mostDays} whole UTC days after the start`,
+  past: '`endAt` must be in the future',
+  start: `\`startAt\` must be at most ${mostDays} days from now`,
+  neither: '`endAt` or `users` must be set',
+  metric: (name: string) => `\`metric\` must be used, viewed or the name of a declared counter, not ${name}`,
+  base: '`base` must be one of the variants of the split',
 };
 
 /** @throws {Refusal} */

@@ -19,7 +19,7 @@ export const defaultSettings: FeatureSettings = {
   tags: [],
 };
 
-/** A stored declaration, completed with settings that earlier versions did not write. */
+/** Completes a stored declaration with settings that earlier versions did not write. */
 export function completeFeature(stored: FeatureDeclaration): FeatureDeclaration {
   return { ...defaultSettings, ...stored };
 }
@@ -46,15 +46,18 @@ function checkRollout(steps: readonly RolloutStep[]): void {
   }
 }
 
-/** The intended split of a feature, and since when it is intended. */
+/** The intended split of a feature, and the time since when it is intended. */
 export interface IntendedSplit {
   readonly split: readonly Weight[];
-  /** `null` if unknown. */
+  /** Unix ms; `null` if unknown. */
   readonly since: number | null;
   readonly planned: boolean;
 }
 
-/** The split that is intended at a time: that of the latest step of the rollout plan, before the first one the feature's own. */
+/**
+ * The intended split at a time: from the latest step of the rollout plan, or the feature's own split before the first
+ * step.
+ */
 export function intendedAt(
   { split, splitAt, rollout }: Pick<FeatureDeclaration, 'split' | 'splitAt' | 'rollout'>,
   at: number,
@@ -64,7 +67,9 @@ export function intendedAt(
   return split && { split, since: splitAt ?? null, planned: false };
 }
 
-/** The split that is intended throughout a period; `null` if none is, or a step of the rollout plan changes it in between. */
+/**
+ * The intended split throughout a period; `null` if it is not set, or a step of the rollout plan changes it in between.
+ */
 export function intendedThroughout(
   declaration: Parameters<typeof intendedAt>[0],
   from: number,

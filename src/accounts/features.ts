@@ -28,7 +28,7 @@ export function declareFeature(
   });
 }
 
-/** The settings that can be changed. The times of archiving and of the split follow from them. */
+/** Settings that a caller can change. The times of archiving and of the split are derived. */
 export interface FeaturePatch extends Partial<Omit<FeatureSettings, 'owners' | 'archivedAt' | 'splitAt'>> {
   readonly owners?: readonly GivenOwner[];
 }
@@ -74,7 +74,7 @@ function enteredPatch(
   };
 }
 
-/** Deletes the declaration, not the usage of the feature. @throws {Refusal} `not_found` */
+/** Deletes the declaration of a feature, but not its usage. @throws {Refusal} `not_found` */
 export function deleteFeature(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((tx) => {
     const application = mustExist('application', tx.applications.get(applicationId));
@@ -85,7 +85,7 @@ export function deleteFeature(directory: Directory, applicationId: string, name:
   });
 }
 
-/** Drafts the declaration of a feature. @throws {Refusal} `invalid_name`, `plan_limit` */
+/** Declares a feature in a transaction. @throws {Refusal} `invalid_name`, `plan_limit` */
 export function declare(
   directory: Directory,
   tx: AccountTransaction,
@@ -113,7 +113,7 @@ export function declare(
 
 const maxNotes = 100;
 
-export const tooManyNotes = `${tooMany('notes of a feature', maxNotes)}: delete one that is no longer needed`;
+export const tooManyNotes = `${tooMany('notes of a feature', maxNotes)}: delete an old note`;
 
 interface NewNote {
   readonly at: number;
@@ -127,7 +127,7 @@ export function readNotes(
   applicationId: string,
   feature: string,
 ): readonly FeatureNote[] {
-  notes.resetReadTxn(); // Include everything acknowledged before this request.
+  notes.resetReadTxn(); // Includes every write acknowledged before this request.
   return notes.get(declarationKey(applicationId, feature)) ?? [];
 }
 

@@ -5,7 +5,7 @@ import type { IdentityProvider, LinkedIdentity } from '../storage/lmdb/auth-reco
 import type { AuditEntry } from '../storage/lmdb/records.ts';
 import type { AccountTransaction } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
-import { checkLimit, checkName, missing, mustExist } from './checks.ts';
+import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { hashSecret, newId } from './secrets.ts';
 import type { Reader, Transaction } from './store/account-store.ts';
@@ -22,7 +22,7 @@ export interface IssuerRules {
 
 type Settings = Omit<IdentityProvider, 'id' | 'number' | 'createdAt' | 'updatedAt'>;
 
-/** The settings of a provider for which nothing else was chosen. */
+/** Default settings of a provider. */
 const usual = {
   clientSecret: null,
   scopes: ['openid', 'email', 'profile'],
@@ -79,7 +79,7 @@ export function patchProvider(
     const patched = { ...provider, ...patch, updatedAt: directory.clock.now() };
     checkSettings(patched, rules);
     checkTeams(tx, patched);
-    // The secret would be sent to another service.
+    // The stored secret would be sent to another service.
     if (patched.issuer !== provider.issuer && provider.clientSecret !== null && !('clientSecret' in patch))
       throw new Refusal('invalid_body', secretOfIssuer);
     tx.put('identityProviders', id, patched);
@@ -88,9 +88,12 @@ export function patchProvider(
   });
 }
 
-const secretOfIssuer = 'Cannot take issuer: the client secret belongs to the previous one; send clientSecret, too';
+const secretOfIssuer = '`issuer` must be sent with `clientSecret`: the stored secret belongs to the previous issuer';
 
-/** Deletes a provider. The identities of its issuer stay linked, in case it is set up again. @throws {Refusal} `not_found` */
+/**
+ * Deletes a provider. The identities of its issuer stay linked, in case the provider is set up again.
+ * @throws {Refusal} `not_found`
+ */
 export function deleteProvider(directory: Directory, id: string): Promise<void> {
   return directory.change((tx) => {
     const provider = mustExist('identity provider', tx.identityProviders.get(id));
@@ -107,7 +110,7 @@ function checkSettings(settings: Settings, { allowPrivate }: IssuerRules): void 
   const { name, issuer, clientId, clientSecret, scopes, claimRules } = settings;
   checkName('an identity provider', name);
   checkUrl(issuer, allowPrivate, 'issuer');
-  check('issuer', !issuer.includes('?'), 'must have no query');
+  check('issuer', !issuer.includes('?'), 'must not have a query');
   check('clientId', isText(clientId), textRule);
   const isSecret = clientSecret === null || (clientSecret !== '' && clientSecret.length <= longestSecret);
   check('clientSecret', isSecret, `must have 1 to ${longestSecret} characters, or be null`);
@@ -115,10 +118,11 @@ function checkSettings(settings: Settings, { allowPrivate }: IssuerRules): void 
   const areScopes = scopes.every((scope) => /^[\x21\x23-\x5B\x5D-\x7E]{1,100}$/.test(scope));
   check('scopes', areScopes && scopes.includes('openid') && scopes.length <= maxScopes, scopeRule);
   check('claimRules', claimRules.length <= maxRules, `must have at most ${maxRules} entries`);
-  for (const { claim, value } of claimRules) check('claimRules', isText(claim) && isText(value), textRule);
+  for (const { claim, value } of claimRules) check('claimRules', isText(claim) && isText(value), claimRule);
 }
 
 const textRule = `must have 1 to ${longestText} characters`;
+const claimRule = `must have claims and values of 1 to ${longestText} characters`;
 const scopeRule = `must have 1 to ${maxScopes} scopes, one of them openid`;
 
 function isText(text: string): boolean {
@@ -126,16 +130,16 @@ function isText(text: string): boolean {
 }
 
 function check(field: string, isFit: boolean, rule: string): void {
-  if (!isFit) throw new Refusal('invalid_body', `Cannot take ${field}: ${rule}`);
+  if (!isFit) throw new Refusal('invalid_body', `\`${field}\` ${rule}`);
 }
 
 function checkTeams(accounts: Accounts, { defaultTeam, claimRules }: Settings): void {
   const isTeam = (id: string) => accounts.teams.has(id);
-  check('defaultTeam', defaultTeam === null || isTeam(defaultTeam), missing('team'));
+  check('defaultTeam', defaultTeam === null || isTeam(defaultTeam), 'must be an existing team');
   check(
     'claimRules',
     claimRules.every(({ team }) => isTeam(team)),
-    missing('team'),
+    'must name existing teams',
   );
 }
 
@@ -168,7 +172,7 @@ export function putIdentity(tx: Transaction, linked: LinkedIdentity): void {
   tx.put('userIdentities', `${linked.userId}.${key}`, true);
 }
 
-/** Removes only the records of a link. */
+/** Removes the records of a link, without an audit log entry. */
 export function removeIdentity(tx: Transaction, { issuer, subject, userId }: LinkedIdentity): void {
   const key = identityKey(issuer, subject);
   tx.remove('linkedIdentities', key);

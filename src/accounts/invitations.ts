@@ -9,7 +9,7 @@ import { hashSecret, type RandomBytes } from './secrets.ts';
 
 export type LinkLifetimes = Readonly<Record<LinkPurpose, number>>;
 
-/** A link for a user, and its secret: 256 random bits. */
+/** A link for a user, and its token: 256 random bits. */
 export interface NewLink {
   readonly token: string;
   readonly invitation: Invitation;
@@ -17,7 +17,7 @@ export interface NewLink {
 
 export const resetLinkMs = 24 * 3_600_000;
 
-/** The form of a secret, so that other texts are rejected without work. */
+/** The form of a token. Other texts are rejected without hashing. */
 const tokenForm = /^[\w-]{43}$/;
 
 export function newLink(
@@ -47,7 +47,7 @@ export function putLink(tx: AccountTransaction, user: User, { invitation }: NewL
   return linked;
 }
 
-/** @throws {Refusal} `not_found` if there is none */
+/** @throws {Refusal} `not_found` if the user does not have a link */
 export function withdrawLink(tx: AccountTransaction, user: User, now: number): void {
   const invitation = findInvitation(user);
   if (invitation === undefined) throw new Refusal('not_found', noLink);
@@ -56,9 +56,11 @@ export function withdrawLink(tx: AccountTransaction, user: User, now: number): v
   noteLink(tx, 'withdrawn', user, invitation.purpose);
 }
 
-export const noLink = 'The user has no invitation and no reset link';
+export const noLink = 'The user has neither an invitation nor a reset link';
 
-/** The link of a user, which may have expired. A new password ends it, also one set by an earlier release. */
+/**
+ * The link of a user, possibly expired. A new password invalidates it, even if an earlier release sets the password.
+ */
 export function findInvitation({ invitation, passwordHash }: User): Invitation | undefined {
   return invitation?.of === passwordId(passwordHash) ? invitation : undefined;
 }
@@ -73,8 +75,8 @@ export function userOfLink({ users }: Pick<Accounts, 'users'>, token: string, no
 }
 
 /**
- * Drafts the use of a link. The caller then drafts what the user has chosen instead: a password, or an account at an identity
- * provider. Of two requests with the same link, one succeeds.
+ * Uses up a link in a transaction. The caller then adds the user's choice: a password, or an account at an identity
+ * provider. If two requests have the same link, only one succeeds.
  * @returns the user without the link; `undefined` as `userOfLink`
  */
 export function redeemInvitation(tx: AccountTransaction, token: string, now: number): User | undefined {

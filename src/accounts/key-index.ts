@@ -7,15 +7,15 @@ import type { Write } from './store/account-store.ts';
 export const longestText = 512;
 
 /**
- * Finds the holder of a key's text. Browser-safe keys are found by the text itself, without hashing, because they are stored
- * unhashed. Other keys are found by their hash. A look-up never grows the index.
+ * Finds the holder of a key's text. Browser-safe keys are found by the text itself, without hashing, because they are
+ * stored unhashed. Other keys are found by their hash. Lookups never grow the index.
  */
 export class KeyIndex {
   readonly #now: () => number;
   readonly #byText = new Map<string, KeyHolder>();
   readonly #byHash = new Map<string, KeyHolder>();
   readonly #applications = new Map<string, Application>();
-  /** By application, then by hash. */
+  /** Keys by application, then by hash. */
   readonly #keys = new Map<string, Map<string, ApplicationKey>>();
 
   /** @param now Unix milliseconds; called for rotated keys only */
@@ -38,8 +38,8 @@ export class KeyIndex {
   }
 
   /**
-   * Applies what was written to the tables. All holders of an application change at once. The last write to a record counts: a
-   * key may have been made and revoked on another node since the last update.
+   * Applies writes to the tables. All holders of an application change together. Only the last write to a record
+   * counts: another node might have created and revoked a key since the last update.
    */
   update(writes: readonly Write[]): void {
     const touched = new Set<string>();
@@ -106,11 +106,14 @@ export interface KeyHolder {
   readonly key: ApplicationKey;
   readonly application: Application;
   readonly environments: ReadonlyMap<string, Environment>;
-  /** Whether the application's `allowedOrigins` allow this `Origin` header. */
+  /** True if the application's `allowedOrigins` allow this `Origin` header. */
   allowsOrigin(origin: string): boolean;
 }
 
-/** The environment that another service names. The case may differ if only one environment fits, such as Production for production. */
+/**
+ * The environment with a name from another service. Case is ignored if only one environment matches, as Production for
+ * production.
+ */
 export function environmentNamed(environments: KeyHolder['environments'], name: string): Environment | undefined {
   const exact = environments.get(name);
   if (exact !== undefined) return exact;

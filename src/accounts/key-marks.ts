@@ -6,15 +6,15 @@ import type { AccountTransaction } from './account-draft.ts';
 
 interface KeyEventsDeps {
   readonly now: () => number;
-  /** The key with a hash, as on disk. */
+  /** Finds the stored key with a hash. */
   readonly findKey: (hash: string) => ApplicationKey | undefined;
   readonly change: (change: (tx: AccountTransaction) => void) => Promise<void>;
 }
 
-/** When keys were used, how often they were refused, and which Backend keys have leaked. In memory until flushed. */
+/** Last uses, refusals and leaks of application keys, in memory until flushed. */
 export class KeyEvents {
   readonly #deps: KeyEventsDeps;
-  /** By the key's hash, like the leaks. Unknown keys are not recorded, so no map outgrows the keys. */
+  /** Last uses by the key's hash. Unknown keys are not recorded, so the size of each map is bounded by the keys. */
   readonly #uses = new Map<string, number>();
   readonly #leaks = new Map<string, number>();
   readonly #refusals = new UnwrittenRefusals();
@@ -62,8 +62,8 @@ export class KeyEvents {
   }
 
   /**
-   * Writes all marks to disk.
-   * @throws {Refusal} `store_unavailable`; the marks are then kept for the next flush
+   * Writes all recorded events to disk.
+   * @throws {Refusal} `store_unavailable`; the events are then kept for the next flush
    */
   async flush(): Promise<void> {
     const uses = new Map(this.#uses);
@@ -73,7 +73,7 @@ export class KeyEvents {
       for (const hash of new Set([...uses.keys(), ...leaks.keys(), ...refusals.keys()])) {
         const key = tx.get('applicationKeys', hash);
         if (!key) continue;
-        const lastUsedAt = later(key.lastUsedAt, uses.get(hash)); // Another node may have recorded a later use.
+        const lastUsedAt = later(key.lastUsedAt, uses.get(hash)); // Another node can have recorded a later use.
         const leakedAt = key.leakedAt ?? leaks.get(hash) ?? null;
         const refused = plus(key.refused, refusals.get(hash));
         tx.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt, ...(refused && { refused }) });
@@ -93,8 +93,8 @@ export class KeyEvents {
 }
 
 /**
- * Once per key: another node that sees the leak later finds it recorded. The event is as old as the record: webhooks that
- * subscribed between the leak and the record are notified.
+ * Announces the leak of a key, once: another node that sees the leak later finds it recorded. The event has the time of
+ * the record, so webhooks that subscribed between the leak and the record are notified.
  */
 function announceLeak(tx: AccountTransaction, key: ApplicationKey, at: number): void {
   const application = tx.applications.get(key.applicationId);
@@ -116,13 +116,13 @@ function forget(times: Map<string, number>, written: ReadonlyMap<string, number>
   for (const [hash, at] of written) if (times.get(hash) === at) times.delete(hash);
 }
 
-/** A recorded use is updated on disk only after this time, so that busy keys do not cause a commit every minute. */
+/** Minimum time between two stored uses of a key, so that busy keys do not cause a commit every minute. */
 const precisionMs = 5 * 60_000;
 
 export interface Use {
   /** Unix ms. */
   readonly at: number;
-  /** The subject of the workload that used it, or that obtained a token last. */
+  /** Subject of the workload that used the key last, or obtained the last token. */
   readonly subject?: string;
 }
 
@@ -132,17 +132,17 @@ interface ApiKeyUsesDeps {
   readonly change: (change: (tx: AccountTransaction) => void) => Promise<void>;
 }
 
-/** When API keys were last used. In memory until flushed; other nodes see it then. */
+/** Last uses of API keys, in memory until flushed. Other nodes see them after the flush. */
 export class ApiKeyUses {
   readonly #deps: ApiKeyUsesDeps;
-  /** By client id. Only existing keys are marked, so it does not outgrow them by much. */
+  /** Last uses by client id. Only uses of existing keys are recorded, so the size is bounded by the keys. */
   readonly #uses = new Map<string, Use>();
 
   constructor(deps: ApiKeyUsesDeps) {
     this.#deps = deps;
   }
 
-  /** @param subject of the workload that uses it; by default the one before */
+  /** @param subject subject of the workload that uses the key; by default the last recorded subject */
   used(clientId: string, subject = this.#uses.get(clientId)?.subject): void {
     this.#uses.set(clientId, { at: this.#deps.now(), ...(subject !== undefined && { subject }) });
   }
@@ -154,7 +154,7 @@ export class ApiKeyUses {
     return { ...known, ...recorded };
   }
 
-  /** Writes uses that are newer than those on disk. @throws {Refusal} `store_unavailable` */
+  /** Writes uses that are sufficiently newer than the stored uses. @throws {Refusal} `store_unavailable` */
   async flush(): Promise<void> {
     const due = [...this.#uses].filter(([clientId, use]) => {
       const key = this.#deps.findKey(clientId);
@@ -165,7 +165,7 @@ export class ApiKeyUses {
     await this.#deps.change((tx) => {
       for (const [clientId, use] of due) {
         const key = tx.apiKeys.get(clientId);
-        // Another node may have recorded a later use.
+        // Another node can have recorded a later use.
         if (key === undefined || !isDue(key, use)) continue;
         const { at, subject = key.lastSubject } = use;
         const lastSubject = subject !== undefined && { lastSubject: subject };
@@ -187,7 +187,7 @@ interface Tally {
 
 type RefusalTallies = ReadonlyMap<string, Tally>;
 
-/** The refused messages of known keys that are not on disk yet. */
+/** Counts of refused messages of known keys that are not on disk yet. */
 export class UnwrittenRefusals {
   #tallies = new Map<string, Tally>();
   readonly #taken = new Set<RefusalTallies>();
@@ -207,7 +207,7 @@ export class UnwrittenRefusals {
     return [...this.#taken, this.#tallies].reduce((sum, each) => plus(sum, each.get(hash)), refused);
   }
 
-  /** Takes what was added since the last call, to write it. Call `written` or `giveBack` then. */
+  /** Takes the refusals added since the last call, to write them. Call `written` or `giveBack` afterwards. */
   take(): RefusalTallies {
     const taken = this.#tallies;
     this.#tallies = new Map();

@@ -11,14 +11,14 @@ import { dropPasskeys } from './passkeys.ts';
 import { checkTierLimit } from './plans.ts';
 import { dropPrivateViews } from './views.ts';
 
-/** Maximum number of a user's teams. An access token lists all of them, and is rejected if it is too long. */
+/** Maximum number of teams per user. An access token lists all teams of its user, and an overlong token is rejected. */
 export const maxTeams = 100;
 
 /**
  * Adds a user to a team, or changes the role of a member.
- * @param role in the team; without one a member keeps theirs, and a new member has their default role
- * @returns the user, and whether they were added
- * @throws {Refusal} `not_found` (team, user), `plan_limit`, `conflict` if they are the last Admin of the team
+ * @param role role in the team; if omitted, a member keeps their role, and a new member has their default role
+ * @returns the user, and true if the user was added
+ * @throws {Refusal} `not_found` (team, user), `plan_limit`, `conflict` if the user is the last Admin of the team
  */
 export function putMember(
   directory: Directory,
@@ -33,7 +33,7 @@ export function putMember(
   });
 }
 
-/** Drafts a membership: see `putMember`. */
+/** Puts a membership in a transaction: see `putMember`. */
 export function putMembership(
   tx: AccountTransaction,
   user: User,
@@ -61,8 +61,9 @@ function putTeamRole(tx: AccountTransaction, user: User, teamId: string, role: R
 }
 
 /**
- * Removes a user from a team. A user without another team is deleted, because no one could see or delete them later.
- * @throws {Refusal} `not_found`, `conflict` if they are the last Admin of the team
+ * Removes a user from a team. A user without another team is deleted, because nobody could see or delete that user
+ * later.
+ * @throws {Refusal} `not_found`, `conflict` if the user is the last Admin of the team
  */
 export function removeMember(directory: Directory, teamId: string, userId: string): Promise<void> {
   return directory.change((tx) => {
@@ -70,7 +71,7 @@ export function removeMember(directory: Directory, teamId: string, userId: strin
   });
 }
 
-/** Drafts the end of a membership: see `removeMember`. @returns the user; `undefined` if deleted */
+/** Removes a membership in a transaction: see `removeMember`. @returns the user; `undefined` if deleted */
 export function removeMembership(tx: AccountTransaction, user: User, teamId: string, now: number): User | undefined {
   const left = leave(user, teamId, now);
   checkOtherAdmins(tx, user, left);
@@ -96,8 +97,8 @@ export function listMembers(accounts: Accounts, teamId: string): User[] {
 }
 
 /**
- * Checks that each team that a user no longer manages has another Admin. Otherwise no one could manage it.
- * @param after the user after the change; without it the user is deleted
+ * Checks that each team that a user no longer manages has another Admin. Otherwise nobody could manage the team.
+ * @param after the user after the change; absent if the user is deleted
  * @throws {Refusal} `conflict`
  */
 export function checkOtherAdmins(accounts: Accounts, user: User, after?: User): void {
@@ -120,8 +121,8 @@ function isTeamAdmin(user: User, teamId: string): boolean {
 }
 
 /**
- * A user with one more team. A reset link ends: its maker does not manage the user in that team.
- * @param role in the team, if not the default role
+ * Adds a team to a user. A reset link becomes invalid: its creator does not manage the user in that team.
+ * @param role role in the team, if not the default role
  * @throws {Refusal} `plan_limit`
  */
 export function join(user: User, teamId: string, now: number, role?: Role): User {
@@ -136,7 +137,7 @@ function withTeamRole(user: User, teamId: string, role: Role): User {
   return { ...user, teamRoles: { ...user.teamRoles, [teamId]: role } };
 }
 
-/** A user without one of their teams. They must have another. */
+/** Removes a team from a user, who must have another team. */
 export function leave(user: User, teamId: string, now: number): User {
   const { [teamId]: _, ...teamRoles } = user.teamRoles ?? {};
   const teams = user.teams.filter((id) => id !== teamId);
@@ -156,7 +157,7 @@ export function drop(tx: AccountTransaction, user: User): void {
   }
 }
 
-/** Announces a change of a member. @param user after the change, or before it if deleted */
+/** Announces a change of a member. @param user the user after the change, or before a deletion */
 export function announceMember(
   tx: AccountTransaction,
   change: WebhookEventData['member.changed']['change'],

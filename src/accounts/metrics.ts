@@ -9,7 +9,10 @@ const undeclared: MetricSettings = { kind: 'counter', unit: null };
 
 type MetricSettings = Pick<MetricDeclaration, 'kind' | 'unit'>;
 
-/** Does nothing if it is unchanged. @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit` */
+/**
+ * Declares a metric, or changes its declaration.
+ * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
+ */
 export function declareMetric(
   directory: Directory,
   applicationId: string,
@@ -36,7 +39,7 @@ export function declareMetric(
   });
 }
 
-/** It is then a counter again. @throws {ApiError} `not_found` */
+/** Deletes the declaration of a metric, which becomes a counter again. @throws {ApiError} `not_found` */
 export function deleteMetric(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((tx) => {
     const application = mustExist('application', tx.applications.get(applicationId));

@@ -1,6 +1,6 @@
 import { hasPortZero } from '../contract/port-zero.ts';
 
-/** Longest origin accepted: a DNS name has at most 253 characters. */
+/** Maximum length of an origin: a DNS name has at most 253 characters. */
 const longest = 300;
 
 /** scheme "://" host [":" port], and nothing after it (RFC 6454 §6.2). */
@@ -9,25 +9,26 @@ const shape = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[^\s/?#@:\\[\]%*]+)(?::
 /** The origin of sandboxed pages and of files (HTML, section 7.1.1, opaque origins). */
 const opaque = 'null';
 
-/** The local machine, where a developer's page may have any port: ends with `:*`. */
+/** An origin of the local machine with `:*` as its port: a developer's page can have any port. */
 const anyPort = /^(https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*$/i;
 
-/** An entered origin pattern, without the trailing slash that an address bar shows. */
+/** Removes the trailing slash that an address bar shows from an origin pattern. */
 export function withoutSlash(pattern: string): string {
   return pattern.endsWith('/') ? pattern.slice(0, -1) : pattern;
 }
 
 /**
- * Whether a text is valid in `allowedOrigins`: an origin such as `https://example.com:8443`, one with `*.` before its host for
- * any subdomain, `http://localhost:*` for any port, or `null`. No path.
+ * True if a text is valid in `allowedOrigins`: an origin such as `https://example.com:8443`, an origin with `*.` before
+ * its host for any subdomain, `http://localhost:*` for any port, or `null`. Paths are not allowed.
  */
 export function isOriginPattern(pattern: string): boolean {
   return parsePattern(pattern) !== undefined;
 }
 
 /**
- * Makes a function that reports whether these patterns allow an `Origin` header. An empty list allows any single origin, and
- * `null`. Scheme, host and port are compared; a default port equals none. An invalid pattern matches nothing.
+ * Returns a function that is true for each `Origin` header that the patterns allow. An empty list allows any single
+ * origin, and `null`. Scheme, host and port are compared; a default port equals a missing port. An invalid pattern
+ * matches nothing.
  */
 export function originMatcher(patterns: readonly string[]): (origin: string) => boolean {
   if (patterns.length === 0) return isOneOrigin;
@@ -52,7 +53,7 @@ function patternThatAllows(patterns: readonly string[], origin: string): string 
   return patterns.find((pattern) => originMatcher([pattern])(origin));
 }
 
-/** Whether it is a single origin. Repeated headers are joined with commas, which no origin contains. */
+/** True for a single origin. Repeated headers are joined with commas, which are not allowed in an origin. */
 export function isOneOrigin(header: string): boolean {
   return !header.includes(',');
 }
@@ -60,7 +61,7 @@ export function isOneOrigin(header: string): boolean {
 type Wildcard =
   /** `https://`, and `.example.com`, with `:port` unless it is the default. */
   | { readonly start: string; readonly end: string }
-  /** `http://localhost`, with any port or none. */
+  /** `http://localhost`, with or without a port. */
   | { readonly host: string };
 
 function matchesWildcard(origin: string, wildcard: Wildcard): boolean {
@@ -82,7 +83,7 @@ function parseOrigin(pattern: string): string | Wildcard | undefined {
   if (apex === undefined) return undefined;
   const hostAt = apex.indexOf('://') + '://'.length;
   const host = apex.slice(hostAt);
-  // An IP address has no subdomains, and a name with an empty first label is not valid.
+  // IP addresses lack subdomains, and a name with an empty first label is not valid.
   if (/^(\.|\[|[\d.]+(:|$))/.test(host)) return undefined;
   return { start: apex.slice(0, hostAt), end: `.${host}` };
 }
@@ -102,36 +103,36 @@ function canonicalOrigin(text: string): string | undefined {
   }
 }
 
-/** For people. */
 interface OriginVerdict {
   readonly allowed: boolean;
-  /** The pattern that allows it. */
+  /** The pattern that allows the origin. */
   readonly by: string | null;
-  /** For people. */
+  /** Reason in words, for people. */
   readonly why: string;
 }
 
-/** Decides as the pipeline does, and explains the decision. */
+/** Decides about an origin as packet admission does, and explains the decision. */
 export function judgeOrigin(patterns: readonly string[], origin: string): OriginVerdict {
   const allowed = originMatcher(patterns)(origin);
   const by = patternThatAllows(patterns, origin) ?? null;
   if (by !== null) return { allowed, by, why: `${by} allows it.` };
-  if (allowed) return { allowed, by, why: 'The application has no list of origins, so every page may send.' };
+  if (allowed) return { allowed, by, why: 'The application does not restrict origins, so every page may send.' };
   return { allowed, by, why: whyNot(patterns, origin) };
 }
 
 function whyNot(patterns: readonly string[], origin: string): string {
-  if (!isOneOrigin(origin)) return 'The value contains several origins. A browser sends one.';
-  if (origin === 'null') return 'Sandboxed pages and files send null. If they may send packets, add null.';
+  if (!isOneOrigin(origin)) return 'The value contains several origins. A browser sends exactly one.';
+  if (origin === 'null') return 'Sandboxed pages and files send null. Add null to accept their packets.';
   const asSent = originIn(origin);
   if (asSent === undefined)
     return 'This is not an origin. An origin is a scheme, a host and an optional port: https://shop.example or http://localhost:3000.';
-  if (asSent !== origin.toLowerCase()) return `A browser sends it in another form: ${asSent}. Check that.`;
+  if (asSent !== origin.toLowerCase())
+    return `A browser sends this origin in another form: ${asSent}. Check that form instead.`;
   for (const pattern of patterns) {
     const difference = differenceBetween(pattern, asSent);
     if (difference !== undefined) return difference;
   }
-  return `None of the ${patterns.length} allowed origins is ${asSent}. If its pages are yours, add it.`;
+  return `${asSent} is not among the ${patterns.length} allowed origins. If its pages are yours, add it.`;
 }
 
 function originIn(text: string): string | undefined {
@@ -140,7 +141,7 @@ function originIn(text: string): string | undefined {
   return host === '' ? undefined : `${protocol}//${host}`;
 }
 
-/** A sentence about the difference between an origin and an almost matching pattern; `undefined` for other patterns. */
+/** Describes the difference between an origin and an almost matching pattern; `undefined` for other patterns. */
 function differenceBetween(pattern: string, origin: string): string | undefined {
   const { protocol, hostname, port } = new URL(origin);
   const [, scheme, subdomains, host, allowedPort = ''] = parts.exec(pattern.toLowerCase()) ?? [];
@@ -148,15 +149,15 @@ function differenceBetween(pattern: string, origin: string): string | undefined 
   const isSubdomain = hostname.endsWith(`.${host}`);
   if (hostname !== host && !isSubdomain) return undefined;
   if (isSubdomain && subdomains === undefined)
-    return `${pattern} is allowed, but none of its subdomains. ${scheme}//*.${host} allows them.`;
+    return `${pattern} is allowed, but not its subdomains. ${scheme}//*.${host} allows them.`;
   if (!isSubdomain && subdomains !== undefined)
     return `${pattern} allows the subdomains of ${host}, but not ${host} itself: add ${origin}, too.`;
-  if (scheme !== protocol) return `${pattern} is allowed, but with ${scheme}// and not with ${protocol}//.`;
+  if (scheme !== protocol) return `${pattern} is allowed, but only with ${scheme}//, not with ${protocol}//.`;
   if (allowedPort !== port) return `${pattern} is allowed, but the port differs.`;
   return undefined;
 }
 
-/** A pattern's scheme, `*.`, host and port. */
+/** Matches the scheme, `*.`, host and port of a pattern. */
 const parts = /^([a-z][a-z0-9+.-]*:)\/\/(\*\.)?([^:/]+|\[[^\]]+\])(?::(\d+|\*))?$/;
 
 function parseUrl(text: string): URL | undefined {

@@ -7,14 +7,13 @@ import { userOfEmail } from './users.ts';
 
 type OwnerAccounts = Pick<Accounts, 'users' | 'teams' | 'apiKeys'>;
 
-const unknownOwner =
-  'Cannot take owners: a user must be a member of the team of the application, and a team one of yours';
-const unnamedOwner = 'Cannot take owners: a text must have a name, and a user or team an id';
+const unknownOwner = '`owners` must list only members of the team of the application, your own teams, and texts';
+const unnamedOwner = '`owners` must have the name of each text, and the id of each user or team';
 
 /**
- * The owners as stored, each once.
- * @param entry.actor may name only teams that it is in: others are not known to it
- * @param entry.before owners of the flag until now, which anyone may send back
+ * Converts given owners to their stored form, each once.
+ * @param entry.actor caller, who may name only their own teams: other teams are hidden from them
+ * @param entry.before owners of the feature until now, which every caller may send back
  * @throws {Refusal} `invalid_body`
  */
 export function enteredOwners(
@@ -37,17 +36,17 @@ export function enteredOwners(
   return [...new Map(entered.map((each) => [`${each.type} ${each.id ?? each.name}`, each])).values()];
 }
 
-/** The tags as stored: trimmed, each once without regard to case. @throws {Refusal} `invalid_body` */
+/** Converts tags to their stored form: trimmed, each once, ignoring case. @throws {Refusal} `invalid_body` */
 export function enteredTags(given: readonly string[]): readonly string[] {
   const tags = given.map((tag) => tag.trim());
-  if (tags.includes('')) throw new Refusal('invalid_body', 'Cannot take tags: a tag must not be blank');
+  if (tags.includes('')) throw new Refusal('invalid_body', '`tags` must not contain blank tags');
   const words = tags.map((tag) => tag.toLowerCase());
   return tags.filter((_, at) => words.indexOf(words[at]!) === at);
 }
 
 /**
- * Owners under their current names. One who was deleted, or has left the team of the application, becomes a text with the name
- * at the time of the declaration.
+ * Owners under their current names. A deleted owner, or a user who has left the team of the application, becomes a text
+ * with the name at the time of the declaration.
  */
 function showOwners(
   accounts: OwnerAccounts,
@@ -84,8 +83,8 @@ export function showOwned(declaration: FeatureDeclaration | undefined, { owners,
 export type FindUser = (email: string) => User | undefined;
 
 /**
- * The owners of a feature: the declared ones, else those of its files by CODEOWNERS.
- * @param findUser by default it compares all users
+ * The owners of a feature: its declared owners, or otherwise the owners of its files by CODEOWNERS.
+ * @param findUser finds a user by e-mail address; by default it compares all users
  */
 export function findOwners(
   accounts: Accounts,
@@ -103,7 +102,9 @@ export function findOwners(
   return { owners, ownersFrom: 'codeowners' };
 }
 
-/** The member whose e-mail address CODEOWNERS has. Names such as `@ada` belong to the code host, and stay texts. */
+/**
+ * The member with an e-mail address from CODEOWNERS. Names such as `@ada` belong to the code host, and remain texts.
+ */
 function codeOwner({ teamId }: Application, name: string, findUser: FindUser): Owner {
   const user = name.startsWith('@') ? undefined : findUser(name);
   if (!user?.teams.includes(teamId)) return { type: 'text', id: null, name };

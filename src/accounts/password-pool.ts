@@ -7,18 +7,20 @@ import type { HashTask, VerifyTask } from './password-worker.ts';
 import type { RandomBytes } from './secrets.ts';
 
 /**
- * Hashes passwords in worker threads. A hash takes tens of milliseconds, which would block all other requests. The callers of
- * the management API share one of the threads, so that users can always sign in.
+ * Hashes passwords in worker threads. A hash takes tens of milliseconds, which would block all other requests. The
+ * callers of the management API share one of the threads, so that users can always sign in.
  */
 export interface PasswordPool {
   /**
    * @param caller the id of a caller of the management API; absent for a sign-in
-   * @throws {Refusal} `backpressure` if too many passwords are waiting, `rate_limited` if too many of this caller are
+   * @throws {Refusal} `backpressure` if too many passwords are waiting, `rate_limited` if too many of this caller's are
    */
   checkRoom(caller?: string): void;
-  /** Hashes a new password as `hashPassword` does. Throws as `checkRoom`, and `invalid_body` for a common password. */
+  /**
+   * Hashes a new password as `hashPassword` does. Throws as `checkRoom` does, and `invalid_body` for a common password.
+   */
   hash(password: string, randomBytes: RandomBytes, caller: string): Promise<string>;
-  /** As `verifyPassword`. Throws as `checkRoom`, too. */
+  /** Verifies a password as `verifyPassword` does. Also throws as `checkRoom` does. */
   verify(password: string, hash: string, caller?: string): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -4,10 +4,14 @@ import { resemblesOurs } from './reserved-names.ts';
 
 const { minCharacters, maxBytes } = passwordLength;
 
-/** Shorter parts of an e-mail address, such as `ada`, occur in many good passwords. */
+/**
+ * Minimum length of a forbidden part of an e-mail address. Shorter parts, such as `ada`, occur in many good passwords.
+ */
 const fewestOfAddress = 4;
 
-/** The rule that a new password breaks, for a refusal; `undefined` if it breaks none. Does not check for common passwords. */
+/**
+ * The rule that a new password breaks, for a refusal; `undefined` if it is valid. Does not check for common passwords.
+ */
 export function passwordFault(password: string, email: string): string | undefined {
   if ([...password].length < minCharacters) return `must have at least ${minCharacters} characters`;
   if (Buffer.byteLength(password) > maxBytes) return `must have at most ${maxBytes} bytes`;
@@ -16,9 +20,7 @@ export function passwordFault(password: string, email: string): string | undefin
   return undefined;
 }
 
-/**
- * The fault of a password that a user has typed twice, for people; `undefined` without one. Does not check for common passwords.
- */
+/** The fault of a password typed twice, for people; `undefined` if it is valid. Does not check for common passwords. */
 export function typedFault(
   { password, again }: { readonly password: string; readonly again: string },
   email: string,
@@ -37,11 +39,11 @@ function containsAddress(password: string, email: string): boolean {
 
 /** @param fault as returned by `passwordFault` */
 export function refusedPassword(fault: string): Refusal {
-  return new Refusal('invalid_body', `Cannot take the password: ${fault}`);
+  return new Refusal('invalid_body', `The password ${fault}`);
 }
 
 /**
- * Whether a password is one of the most common ones, ignoring case. Attackers try these first (NIST SP 800-63B §3.1.1.2).
+ * True for one of the most common passwords, ignoring case. Attackers try these first (NIST SP 800-63B §3.1.1.2).
  * Loading the list takes milliseconds, so a service calls this in its hashing threads.
  */
 export async function isCommonPassword(password: string): Promise<boolean> {

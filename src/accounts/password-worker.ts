@@ -13,12 +13,11 @@ export interface VerifyTask {
   readonly hash: string;
 }
 
-/** As `hashPassword`; `undefined` for a common password. */
+/** Hashes as `hashPassword` does; returns `undefined` for a common password. */
 export async function hash({ password, salt }: HashTask): Promise<string | undefined> {
   return (await isCommonPassword(password)) ? undefined : hashPassword(password, () => salt);
 }
 
-/** As `verifyPassword`. */
 export function verify({ password, hash }: VerifyTask): Promise<boolean> {
   return verifyPassword(password, hash);
 }

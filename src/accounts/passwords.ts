@@ -10,28 +10,28 @@ const costText = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${c
 const noDigest = `$${'A'.repeat(43)}`;
 
 /**
- * The hash of a user without a password: no password matches it. It has the same cost, so that rejecting a password takes equally
- * long. It is also compared for an unknown user.
+ * The hash of a user without a password: no password matches it. Verification has the same cost as with other hashes,
+ * so a rejection takes equally long. It also stands in for the hash of an unknown user.
  */
 export const noPasswordHash = `${costText}$${'A'.repeat(22)}${noDigest}`;
 
-/** Another such hash. Whatever a record binds to the previous hash of the user ends with it. */
+/** Returns another hash that no password matches. Records bound to the previous hash of the user become invalid. */
 export function withoutPassword(randomBytes: RandomBytes): string {
   return `${costText}$${Buffer.from(randomBytes(16)).toString('base64').slice(0, 22)}${noDigest}`;
 }
 
-/** Whether a text is a hash by `hashPassword`, with its cost. */
+/** True if a text is a hash from `hashPassword`, with its cost. */
 export function isPasswordHash(text: string): boolean {
   return text.startsWith(costText) && /^\$[\w+/-]{22}\$[\w+/-]{43}$/.test(text.slice(costText.length));
 }
 
-/** A longer password is rejected unread, because unauthenticated senders must not control hashing time. */
+/** Longer passwords are rejected unhashed, because unauthenticated senders must not control hashing time. */
 const { maxBytes } = passwordLength;
 
-/** Letters and digits that do not look alike, 32 of them: five bits each. */
+/** 32 letters and digits that do not look alike: five bits each. */
 const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789';
 
-/** Whether a password can be hashed: 1 to 1024 UTF-8 bytes. */
+/** True if a password can be hashed: 1 to 1024 UTF-8 bytes. */
 export function isPassword(password: string): boolean {
   return password.length > 0 && Buffer.byteLength(password) <= maxBytes;
 }
@@ -41,7 +41,7 @@ export function isPassword(password: string): boolean {
  * @throws {RangeError} unless `isPassword`
  */
 export function hashPassword(password: string, randomBytes: RandomBytes): Promise<string> {
-  if (!isPassword(password)) throw new RangeError(`Cannot hash the password: must be 1–${maxBytes} bytes`);
+  if (!isPassword(password)) throw new RangeError(`The password must have 1 to ${maxBytes} bytes`);
   return import('hash-wasm').then(({ argon2id }) =>
     argon2id({ password, salt: randomBytes(16), ...cost, outputType: 'encoded' }),
   );
@@ -51,31 +51,31 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   return isPassword(password) && (await verifyHash(password, hash));
 }
 
-/** Bun verifies the same strings in half the time; Node has no argon2. Hashing needs a salt that is passed in. */
+/** Uses Bun's argon2 if present: it takes half the time, and Node lacks argon2. Bun cannot hash with a given salt. */
 async function verifyHash(password: string, hash: string): Promise<boolean> {
   const matches = globalThis.Bun?.password.verifySync(password, hash);
   return matches ?? (await import('hash-wasm')).argon2Verify({ password, hash });
 }
 
-/** A password that a person can read and type: groups of five characters, with 25 random bits each. */
+/** Generates a password that a person can read and type: groups of five characters, with 25 random bits each. */
 export function newPassword(randomBytes: RandomBytes, groups = 4): string {
   const letters = Array.from(randomBytes(5 * groups), (byte) => alphabet[byte % alphabet.length]).join('');
   return (letters.match(/.{5}/g) ?? []).join('-');
 }
 
-/** Whether a user has a password. Others are invited, or sign in by other factors only. */
+/** True if a user has a password. Other users are invited, or sign in by other factors only. */
 export function hasPassword({ passwordHash }: Pick<User, 'passwordHash'>): boolean {
   return !passwordHash.endsWith(noDigest);
 }
 
-/** Identifies a password in records that must end with it. */
+/** Identifies a password in records that become invalid with it. */
 export function passwordId(passwordHash: string): string {
   return hashSecret(passwordHash);
 }
 
 /**
- * Marks a password that another person or a log may know: its user must choose another at the next sign-in. The mark identifies
- * the password, so it ends with it, even if an earlier release changes the password.
+ * Marks a password as temporary, because another person or a log might know it: the user must replace it at the next
+ * sign-in. The mark identifies the password, so it lapses with it, even if an earlier release changes the password.
  */
 export function temporary(passwordHash: string): Required<Pick<User, 'temporaryPasswordId'>> {
   return { temporaryPasswordId: passwordId(passwordHash) };

@@ -3,7 +3,7 @@ import { limits, type Tier, type TierLimit } from '../contract/plans.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 
-/** The plan of a new team. It does not limit those who run their own service. */
+/** Tier of a new team. It does not limit operators of their own service. */
 export const defaultTier: Tier = 'enterprise';
 
 export function isMore(tier: Tier, than: Tier): boolean {
@@ -15,8 +15,8 @@ export function getTier({ teams }: Pick<Accounts, 'teams'>, { teamId }: Applicat
 }
 
 /**
- * @param count how many there would be
- * @throws {Refusal} `plan_limit` if that exceeds the limit
+ * @param count number of objects after the change
+ * @throws {Refusal} `plan_limit` if the count exceeds the limit
  */
 export function checkTierLimit(tier: Tier, what: TierLimit, count: number): void {
   if (count > limits[what][tier]) throw new Refusal('plan_limit', describeTierLimit(tier, what));
@@ -25,7 +25,7 @@ export function checkTierLimit(tier: Tier, what: TierLimit, count: number): void
 export const describeTierLimit = (tier: Tier, what: TierLimit) =>
   `The plan ${tier} allows no more than ${limits[what][tier]} ${limits[what].words}`;
 
-/** The exceeded limit, for people; `undefined` if it is not exceeded. */
+/** Describes an exceeded limit, for people; `undefined` if it is not exceeded. */
 export function excess(tier: Tier, what: TierLimit, count: number): string | undefined {
   const limit = limits[what][tier];
   return count > limit ? `${count} ${limits[what].words}, where the plan allows ${limit}` : undefined;

@@ -15,13 +15,13 @@ export function getPreferences({ preferences }: Pick<User, 'preferences'>): Pref
 }
 
 /**
- * Drafts a change of the given preferences. They are not in the audit log.
+ * Changes the given preferences in a transaction. They are not in the audit log.
  * @throws {Refusal} `invalid_body`, `plan_limit`
  */
 export function putPreferences(tx: AccountTransaction, user: User, patch: PreferencesPatch): Preferences {
   const { timeZone, columns, favourites } = patch;
   if (typeof timeZone === 'string' && !isTimeZone(timeZone))
-    throw new Refusal('invalid_body', `Cannot take timeZone: ${unknownZone(timeZone)}`);
+    throw new Refusal('invalid_body', `\`timeZone\` must be valid: ${unknownZone(timeZone)}`);
   const known = getPreferences(user);
   const pages = Object.entries({ ...known.columns, ...columns }).filter(([, names]) => names !== null);
   checkLimit('pages with selected columns', pages.length, maxColumnPages);

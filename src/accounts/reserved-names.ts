@@ -1,11 +1,11 @@
 import { Refusal } from '../contract/errors.ts';
 
-/** The service's own name, shown by its pages, console and command line. */
+/** Name of the service in its pages, console and command line. */
 const ours = 'flagmeter';
-/** In most fonts, "rn" looks like "m". */
+/** Matches the name of the service. In most fonts, "rn" looks like "m". */
 const likeOurs = /flag(?:m|rn)eter/;
 
-/** Letters that look like one of ours, besides those that Unicode normalises to it. */
+/** Look-alikes of the letters of our name. Unicode normalisation replaces others. */
 const lookAlikes: Readonly<Record<string, string>> = {
   f: 'ƒꞙϝ',
   l: 'iıɩιіӏⅼ1|!ǀƖł',
@@ -22,8 +22,8 @@ const folded = new Map(
 );
 
 /**
- * A name by its appearance: without case, accents, spaces, punctuation and invisible characters, and with look-alikes replaced.
- * Only look-alikes of our own name are replaced; this is not the skeleton of Unicode's UTS #39.
+ * Reduces a name to its appearance: drops case, accents, spaces, punctuation and invisible characters, and replaces
+ * look-alikes. Only look-alikes of our own name are replaced; this is not the skeleton of Unicode's UTS #39.
  */
 function computeSkeleton(name: string): string {
   const plain = name.normalize('NFKD').toLowerCase();
@@ -31,12 +31,12 @@ function computeSkeleton(name: string): string {
   return letters.replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** Whether a name could pass for one of the service's own. */
+/** True if a name could be mistaken for the name of the service. */
 export function resemblesOurs(name: string): boolean {
   return likeOurs.test(computeSkeleton(name));
 }
 
-export const reservedName = `Cannot take the name of a sign-in client: it resembles ${ours}, the name of this service`;
+export const reservedName = `The name of a sign-in client must not resemble ${ours}, the name of this service`;
 
 /**
  * Checks the name of a client, which the sign-in page shows: it must not pose as the console.

@@ -10,7 +10,10 @@ import { newPassword } from './passwords.ts';
 import { hashSecret, matchesHash, type RandomBytes } from './secrets.ts';
 import type { Reader } from './store/account-store.ts';
 
-/** Recovery codes of a user. Each has 125 random bits: below 112, a plain hash would not do (OWASP ASVS 5.0, 6.5.2). */
+/**
+ * Number of recovery codes per user. Each has 125 random bits: a plain hash requires at least 112 (OWASP ASVS 5.0,
+ * 6.5.2).
+ */
 const recoveryCodeCount = 10;
 const recoveryCodeGroups = 5;
 
@@ -29,9 +32,9 @@ export interface Enrolment {
 }
 
 /**
- * Drafts an authenticator app of a user, with new recovery codes. They are shown once.
- * @returns `undefined` if the code is wrong
- * @throws {Refusal} `conflict` if the user has one
+ * Adds an authenticator app to a user in a transaction.
+ * @returns the new recovery codes, which are shown once; `undefined` if the code is wrong
+ * @throws {Refusal} `conflict` if the user already has an authenticator app
  */
 export function addTotp(
   { clock, randomBytes }: DirectorySources,
@@ -55,8 +58,8 @@ export function addTotp(
 const hasTotp = 'The user already has an authenticator app; remove it first';
 
 /**
- * Drafts the use of a code or a recovery code. Each is accepted once.
- * @returns what it proves; `undefined` if it is wrong or was used
+ * Uses a code or a recovery code in a transaction. Each code is accepted once.
+ * @returns the proven factor; `undefined` if the code is wrong or was used
  */
 export function acceptCode(
   { clock }: Pick<DirectorySources, 'clock'>,
@@ -94,7 +97,10 @@ export function removeSecondFactors(tx: AccountTransaction, userId: string): voi
   for (const [id] of listPasskeys(tx, userId)) if (user !== undefined) removePasskey(tx, user, id);
 }
 
-/** Drafts new recovery codes, which replace all others. @throws {Refusal} `not_found` without an authenticator app */
+/**
+ * Replaces the recovery codes of a user in a transaction.
+ * @throws {Refusal} `not_found` without an authenticator app
+ */
 export function renewRecoveryCodes(
   tx: AccountTransaction,
   userId: string,
@@ -112,7 +118,7 @@ function newRecoveryCodes(randomBytes: RandomBytes) {
   return { shown, hashes: shown.map((code) => hashSecret(plain(code))) };
 }
 
-/** A recovery code without the separators, in which people type it differently. */
+/** Removes case and separators from a recovery code: people type them differently. */
 function plain(typed: string): string {
   return typed.toLowerCase().replace(/[\s-]/g, '');
 }
@@ -128,12 +134,12 @@ function noteFor(
 
 /** Time-based one-time passwords (RFC 6238) of authenticator apps: six digits, a new code every 30 s. */
 interface Totps {
-  /** 160 random bits (RFC 4226 §4), base32. */
+  /** Generates a secret: 160 random bits (RFC 4226 §4), base32. */
   newSecret(): string;
-  /** The URI from which an authenticator app reads the secret. @param account the name of the user there */
+  /** The URI from which an authenticator app reads the secret. @param account name of the user in the app */
   createUri(secret: string, issuer: string, account: string): string;
   /**
-   * The time step of a code that is valid now, one step early or one step late (RFC 6238 §5.2); `undefined` if there is none.
+   * The time step of a code, at most one step early or late (RFC 6238 §5.2); `undefined` if the code is not valid now.
    * @param now Unix ms
    */
   findStep(secret: string, code: string, now: number): number | undefined;

@@ -20,35 +20,35 @@ export function newKeyText(type: KeyType, randomBytes: RandomBytes): string {
   return keyPrefixes[type] + hex(randomBytes(20));
 }
 
-/** The first characters of a key's text. Of a Backend key, 136 bits remain unknown. */
+/** The first characters of a key's text. 136 bits of a Backend key remain unknown. */
 export function keyPrefix(text: string): string {
   return text.slice(0, shownLength);
 }
 
-/** The open part of a token of Unleash: `project:environment.`. Names of projects can have dots. */
+/** Matches the open part of an Unleash token: `project:environment.`. Project names can have dots. */
 export const openPart = /^(?:\*|\[\]|[\w.~-]{1,100}):[\w~-]{1,100}\./;
 
-/** The part of an adopted token that a sender must know. Anyone can guess the names before it. */
+/** The secret part of an adopted token. Anyone can guess the names before it. */
 export function secretPart(token: string): string {
   return token.slice(openPart.exec(token)?.[0].length ?? 0);
 }
 
-/** Minimum number of random letters and digits that cannot be guessed: 128 bits, even if all are hexadecimal digits. */
+/** Minimum length of an unguessable random text: 128 bits, even if all characters are hexadecimal digits. */
 export const strongSecretLength = 32;
 
-/** Characters that people recognise an adopted token by, and that reveal little of its secret part. */
+/** The beginning of an adopted token, by which people recognise it. It reveals little of the secret part. */
 export function tokenPrefix(token: string): string {
   const { length } = secretPart(token);
   return token.slice(0, token.length - length + (length >= strongSecretLength ? 4 : 0));
 }
 
-/** True if a secret has too few letters and digits, repeats few of them, or consists of words only. */
+/** True if a secret has too few letters and digits, too few different ones, or no digit. */
 export function isGuessable(secret: string): boolean {
   const symbols = secret.match(/[a-z\d]/gi) ?? [];
   return symbols.length < strongSecretLength || new Set(symbols).size < 10 || !/\d/.test(secret);
 }
 
-/** Whether a text begins like a key or a client secret of this service. */
+/** True if a text begins like a key or a client secret of this service. */
 export function isOwnSecret(text: string): boolean {
   return [...Object.values(keyPrefixes), secretPrefix].some((prefix) => text.startsWith(prefix));
 }
@@ -63,7 +63,7 @@ export function hashSecret(text: string): string {
   return hash('sha256', text);
 }
 
-/** Whether a secret has one of these SHA-256 (hex). All are compared, in constant time. */
+/** True if a secret has one of these SHA-256 hashes (hex). Compares all of them, in constant time. */
 export function matchesHash(secret: string, ...wantedHashes: readonly string[]): boolean {
   const found = hash('sha256', secret, 'buffer');
   let matches = false;

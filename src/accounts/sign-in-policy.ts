@@ -3,7 +3,6 @@ import { roleIn } from '../contract/roles.ts';
 import type { SecondFactorRule } from '../contract/shapes/sign-in-policy.ts';
 import type { SignInPolicy, User } from '../storage/lmdb/records.ts';
 import type { AccountTransaction } from './account-draft.ts';
-import { missing } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { hasPassword } from './passwords.ts';
 import type { Reader } from './store/account-store.ts';
@@ -39,7 +38,7 @@ export function patchSignInPolicy(
     const before = readSignInPolicy(tx);
     if (Object.keys(patch).length === 0) return before;
     for (const id of patch.breakGlass ?? [])
-      if (!tx.users.has(id)) throw new Refusal('invalid_body', `Cannot take breakGlass: ${missing('user')}`);
+      if (!tx.users.has(id)) throw new Refusal('invalid_body', '`breakGlass` must list existing users');
     const after = { ...before, ...patch };
     checkPasswords(tx, after, providers);
     checkDomains(after, providers);
@@ -49,7 +48,7 @@ export function patchSignInPolicy(
   });
 }
 
-/** Checks that somebody can sign in without a password, and with one while the provider is down. */
+/** Checks that somebody can sign in without a password, and somebody with a password while the provider is down. */
 function checkPasswords(
   tx: AccountTransaction,
   { passwords, breakGlass }: SignInPolicy,
@@ -57,25 +56,24 @@ function checkPasswords(
 ): void {
   if (passwords === 'everyone') return;
   if (providers.enabled().length === 0)
-    throw new Refusal('invalid_body', 'Cannot take passwords: there is no enabled identity provider');
+    throw new Refusal('invalid_body', '`passwords` must be everyone until an identity provider is enabled');
   const isFit = (user: User | undefined) =>
     user !== undefined && hasPassword(user) && isInstallationAdmin(tx, { roleIn: (team) => roleIn(user, team) });
-  if (!breakGlass.some((id) => isFit(tx.users.get(id))))
-    throw new Refusal('invalid_body', `Cannot take passwords: ${withoutBreakGlass}`);
+  if (!breakGlass.some((id) => isFit(tx.users.get(id)))) throw new Refusal('invalid_body', withoutBreakGlass);
 }
 
 const withoutBreakGlass =
-  'breakGlass must have an Admin of the first team with a password, who can sign in while the provider is down';
+  '`breakGlass` must list an Admin of the first team with a password, who can sign in while the provider is down';
 
 function checkDomains({ domains }: SignInPolicy, providers: ProviderList): void {
   const isFit = (domain: string) => domain.length <= 253 && /^[^\s@]+$/.test(domain);
   if (domains.length > maxDomains || !domains.every(({ domain }) => isFit(domain)))
-    throw new Refusal('invalid_body', `Cannot take domains: must be at most ${maxDomains} names of domains`);
+    throw new Refusal('invalid_body', `\`domains\` must list at most ${maxDomains} domain names`);
   if (!domains.every(({ providerId }) => providers.find(providerId) !== undefined))
-    throw new Refusal('invalid_body', `Cannot take domains: ${missing('identity provider')}`);
+    throw new Refusal('invalid_body', '`domains` must name existing identity providers');
 }
 
-/** The rule for the domain of an e-mail address. Subdomains have rules of their own. */
+/** The rule for the domain of an e-mail address. Subdomains have separate rules. */
 export function domainRule({ domains }: SignInPolicy, email: string): SignInPolicy['domains'][number] | undefined {
   const own = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
   return domains.find(({ domain }) => domain.toLowerCase() === own);
@@ -96,7 +94,7 @@ export function requiredProvider(
   return policy.breakGlass.includes(id) ? undefined : domainRule(policy, email)?.providerId;
 }
 
-/** Drafts that a user may sign in with a password whatever the policy: an operator has given them one. */
+/** Lets a user sign in with a password despite the policy, in a transaction: an operator has given them a password. */
 export function allowPassword(tx: AccountTransaction, user: User): void {
   if (mayUsePassword(tx, user)) return;
   const before = readSignInPolicy(tx);
@@ -108,10 +106,10 @@ function noteChange(tx: AccountTransaction): void {
   tx.note('sign-in-policy.changed', null, { type: 'sign-in-policy', id: '', name: '' });
 }
 
-/** From the most lenient. */
+/** Rules, the most lenient first. */
 const rules: readonly SecondFactorRule[] = ['optional', 'admins', 'all'];
 
-/** Whether the policy of the installation, or of a team of the user, demands a second factor. */
+/** True if the policy of the installation, or of a team of the user, demands a second factor. */
 export function demandsSecondFactor(reader: Pick<Reader, 'get'>, user: User): boolean {
   const { secondFactor } = readSignInPolicy(reader);
   return user.teams.some((id) => {

@@ -15,13 +15,13 @@ export interface Rotation {
   readonly retired: readonly RetiredKey[];
 }
 
-/** All stored keys, whichever process wrote them: the current one, then newest first. */
+/** All stored keys, from any process: the current key, then the others, newest first. */
 export function storedKeys({ signingKeys }: Pick<AccountTables, 'signingKeys'>): StoredKey[] {
   signingKeys.resetReadTxn();
   return inOrder(Array.from(signingKeys.getRange(), ({ value }) => value));
 }
 
-/** All keys that a plan reads, in the same order. */
+/** All keys that a transaction reads, in the order of `storedKeys`. */
 export function readSigningKeys(tx: Pick<Transaction, 'keys' | 'get'>): StoredKey[] {
   const kids = [...tx.keys('signingKeys', { start: '', end: '~' })];
   return inOrder(kids.map((kid) => tx.get('signingKeys', kid)!));
@@ -31,12 +31,12 @@ function inOrder(keys: StoredKey[]): StoredKey[] {
   return keys.sort((a, b) => Number(signs(b)) - Number(signs(a)) || b.createdAt - a.createdAt);
 }
 
-/** Whether a key still signs. A retired key has no private part. */
+/** True if a key still signs. A retired key lacks its private part. */
 export function signs(key: StoredKey): key is SigningKey {
   return 'privateJwk' in key;
 }
 
-/** @throws {Error} if none signs */
+/** @throws {Error} if all keys are retired */
 export function getSigningKey(stored: readonly StoredKey[]): SigningKey {
   const key = stored.find(signs);
   if (key !== undefined) return key;
@@ -44,10 +44,10 @@ export function getSigningKey(stored: readonly StoredKey[]): SigningKey {
 }
 
 /**
- * Makes a new signing key and removes the private part of the previous one, in one durable transaction. This also works beside
- * a running service.
+ * Creates a signing key and removes the private part of the previous key, in one durable transaction. This also works
+ * next to a running service.
  * @param now Unix milliseconds
- * @param alg defaults to that of the previous key
+ * @param alg defaults to the algorithm of the previous key
  * @throws {Error} if the store has no signing key, or rejects the change
  */
 export async function rotateSigningKey(store: KeyStore, now: number, alg?: SigningAlgorithm): Promise<Rotation> {
@@ -62,8 +62,8 @@ export async function rotateSigningKey(store: KeyStore, now: number, alg?: Signi
 }
 
 /**
- * Drafts that a key signs from now on. The previous key loses its private part.
- * @param made not stored yet
+ * Makes a key the signing key in a transaction. The previous key loses its private part.
+ * @param made new key, not stored yet
  */
 export function putSigningKey(tx: Transaction, made: SigningKey, now: number): Rotation {
   const retired = readSigningKeys(tx)
@@ -74,8 +74,9 @@ export function putSigningKey(tx: Transaction, made: SigningKey, now: number): R
 }
 
 /**
- * Records that the audit log mentions a key. Like a rotation, it is a transaction of its own rather than a plan, because
- * another process may be rotating the same key. It happens once per rotation, so the caller may wait for the disk.
+ * Records that the audit log mentions a key. Like a rotation, it bypasses `AccountStore.change` and is a separate
+ * transaction, because another process might be rotating the same key. It happens once per rotation, so waiting for the
+ * disk is acceptable.
  */
 export function clearUnaudited(store: KeyStore, kid: string): void {
   transact(store.lmdb, () => {
@@ -97,7 +98,7 @@ const generators = {
 } as const satisfies Record<SigningAlgorithm, unknown>;
 
 /**
- * Makes a key pair that is not stored yet. Its `kid` is the thumbprint of the public key (RFC 7638).
+ * Generates a key pair without storing it. The `kid` is the thumbprint of the public key (RFC 7638).
  * @param now Unix milliseconds
  */
 export async function newSigningKey(now: number, alg: SigningAlgorithm = 'ES256'): Promise<SigningKey> {
@@ -107,8 +108,8 @@ export async function newSigningKey(now: number, alg: SigningAlgorithm = 'ES256'
 }
 
 /**
- * The members of a public key of any type (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2). An allowlist, so that secret members never
- * get in.
+ * The members of a public key of any type (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2). The allowlist keeps secret members
+ * out.
  */
 export function publicMembers(jwk: Jwk): Jwk {
   return Object.fromEntries(

@@ -14,7 +14,7 @@ interface NewTeam {
   readonly plan?: Tier;
   /** Ids of the initial members, who are Admins of the team. */
   readonly listFounders?: (accounts: Accounts) => readonly string[];
-  /** The team that it counts against, if any. */
+  /** Finds the team whose limit the new team counts against, if any. */
   readonly findOrigin?: (accounts: Accounts) => string | undefined;
 }
 
@@ -76,7 +76,10 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
     const alone = members.filter(({ teams }) => teams.length === 1).length;
     if (alone > 0) {
       const who = alone === 1 ? '1 member who is' : `${alone} members who are`;
-      throw new Refusal('conflict', `The team has ${who} in no other one; add them to another or delete them first`);
+      throw new Refusal(
+        'conflict',
+        `The team has ${who} not in another team; add them to another team or delete them first`,
+      );
     }
     tx.remove('teams', id);
     for (const { clientId } of ofTeam(tx.apiKeys, id)) tx.remove('apiKeys', clientId);
@@ -85,7 +88,7 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
     const admins = listAdmins(tx, id).map((admin) => admin.id);
     const left = members.map((user) => leave(user, id, directory.clock.now()));
     for (const user of left) tx.put('users', user.id, user);
-    // No one can read the log of a deleted team. The entry goes to the current teams of its Admins.
+    // Nobody can read the log of a deleted team. The entry goes to the current teams of its Admins.
     const readers = new Set(left.filter((user) => admins.includes(user.id)).map(({ primaryTeam }) => primaryTeam));
     for (const reader of readers.size > 0 ? readers : [id]) tx.note('team.deleted', reader, describeTarget(team));
   });
@@ -106,7 +109,7 @@ function describeTarget({ id, name }: Team): AuditEntry['target'] {
 }
 
 /**
- * Whether a user or API key administers the installation, and may see data that belongs to no team: the Admins of its oldest
+ * True if a user or API key administers the installation, and may see data without a team. The Admins of the oldest
  * team do.
  */
 export function isInstallationAdmin(
@@ -136,7 +139,7 @@ function checkFits(accounts: Accounts, teamId: string, tier: Tier): void {
 interface Count {
   readonly what: TierLimit;
   readonly count: number;
-  /** Name of the application that they belong to. */
+  /** Name of the application with these resources. */
   readonly of?: string;
 }
 
@@ -156,7 +159,7 @@ export function* countResources(accounts: Accounts, teamId: string): Generator<C
   }
 }
 
-/** The team that a new team counts against if a member of `teamId` creates it. */
+/** The team whose limit a new team counts against if a member of `teamId` creates it. */
 export function findOrigin({ teams }: Pick<Accounts, 'teams'>, teamId: string): string {
   return teams.get(teamId)?.origin ?? teamId;
 }
@@ -166,7 +169,7 @@ function teamsFrom({ teams }: Pick<Accounts, 'teams'>, origin: string): Team[] {
 }
 
 /**
- * @param tier of the creating team, in case the origin has been deleted
+ * @param tier tier of the creating team, in case the origin has been deleted
  * @throws {Refusal} `plan_limit` if one more team would be too many
  */
 function checkOrigin(accounts: Pick<Accounts, 'teams'>, origin: string, tier: Tier): void {

@@ -5,22 +5,25 @@ import { type KeyHolder, KeyIndex } from './key-index.ts';
 import { type ThreadKeyEvents, UnwrittenRefusals } from './key-marks.ts';
 import { type AccountStore, asWrites, type Write } from './store/account-store.ts';
 
-/** The tables from which keys are found. They contain hashes of secrets, and the texts of public keys only. */
+/** Tables of `KeyIndex`. They contain only hashes of secret keys, and the texts of public keys. */
 const tables = ['applications', 'applicationKeys'] as const;
 
 /** Interval between messages about the uses of a key, ms. */
 const useEveryMs = 1000;
 
-/** The keys of applications in a thread besides the one with the accounts, which sends the writes and takes the marks. */
+/**
+ * Application keys in a thread without the accounts. The thread with the accounts sends writes, and receives key
+ * events.
+ */
 export class ThreadKeys {
   readonly #clock: Clock;
   readonly #outbox: Pick<Outbox, 'send' | 'sendLater'>;
   readonly #index: KeyIndex;
   #uses = new Map<string, number>();
-  /** When uses were last sent, by the key's hash; monotonic. */
+  /** Time of the last sent use by the key's hash, monotonic. */
   readonly #sentAt = new Map<string, number>();
   #leaks: string[] = [];
-  /** Hashes of all leaked keys that were sent. */
+  /** Hashes of all reported leaked keys. */
   readonly #leaked = new Set<string>();
   readonly #refusals = new UnwrittenRefusals();
 
@@ -31,7 +34,7 @@ export class ThreadKeys {
     this.#outbox = outbox;
   }
 
-  /** @param writes see `keyWrites` */
+  /** @param writes result of `keyWrites` */
   update(writes: readonly Write[]): void {
     this.#index.update(writes);
     for (const { key, value } of writes) {
@@ -45,7 +48,7 @@ export class ThreadKeys {
     return this.#index.find(text);
   }
 
-  /** A use is sent at once if none of the key was in the last second. */
+  /** Records a use, and sends it immediately unless a use of the key was sent in the last second. */
   recordUse({ key: { hash } }: KeyHolder): void {
     this.#uses.set(hash, this.#clock.now());
     const now = this.#clock.monotonic();
@@ -83,7 +86,7 @@ export function keyWrites(writes: readonly Write[]): readonly Write[] {
   return writes.filter(({ table }) => tables.some((each) => each === table));
 }
 
-/** The records of these tables as writes, for a new thread. */
+/** All records of `tables` as writes, for a new thread. */
 export function allKeyWrites(store: Pick<AccountStore, 'records'>): readonly Write[] {
   return tables.flatMap((table) => asWrites(store, table));
 }

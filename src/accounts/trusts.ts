@@ -14,21 +14,21 @@ export interface WantedTrust extends Pick<Trust, 'issuer' | 'audience' | 'subjec
 }
 
 /**
- * @param allowPrivate whether issuers may be in a private network, also without TLS
+ * @param allowPrivate true if issuers may be in a private network, also without TLS
  * @throws {Refusal} `invalid_body`
  */
 export async function readTrust(
   { issuer, audience, subject, claims = {}, jwks }: WantedTrust,
   allowPrivate: boolean,
 ): Promise<Trust> {
-  // The keys of an issuer that is not reached are given.
+  // Issuers with given keys are never contacted.
   if (!isIssuer(issuer, allowPrivate || jwks !== undefined))
     throw fault('issuer', 'must be the https: URL of a public issuer, without query and fragment');
-  if (!isName(audience)) throw fault('audience', 'must be a text of 1 to 256 bytes');
+  if (!isName(audience)) throw fault('audience', 'must have 1 to 256 bytes');
   if (!isSubjectPattern(subject)) throw fault('subject', patternRule);
   const entries = Object.entries(claims);
   if (entries.length > maxClaims || !entries.flat().every(isName))
-    throw fault('claims', `must be at most ${maxClaims} claims with texts of 1 to 256 bytes`);
+    throw fault('claims', `must have at most ${maxClaims} claims, with names and values of 1 to 256 bytes`);
   return {
     issuer,
     audience,
@@ -46,21 +46,21 @@ function isIssuer(text: string, allowPrivate: boolean): boolean {
   return url.protocol === 'https:' && isOfInternet(url);
 }
 
-function fault(field: string, why: string): Refusal {
-  return new Refusal('invalid_body', `Cannot take trust.${field}: ${why}`);
+function fault(field: string, must: string): Refusal {
+  return new Refusal('invalid_body', `\`trust.${field}\` ${must}`);
 }
 
 /*
- * Patterns for the subjects of workload tokens: `repo:shop/*:ref:refs/heads/main`. Colons and slashes separate segments. The
- * first two segments are literal, so that a pattern cannot trust all owners at a public issuer. Of the others, each may have
- * one asterisk, which stands for one or more characters of that segment.
+ * Patterns for the subjects of workload tokens: `repo:shop/*:ref:refs/heads/main`. Colons and slashes separate
+ * segments. The first two segments are literal, so that a pattern cannot trust all owners at a public issuer. Each
+ * later segment may have one asterisk, which stands for one or more characters of that segment.
  */
 
 const separator = /([:/])/;
 const maxLength = 255;
 
 const patternRule =
-  'must be a subject of at most 255 printable characters, in which a segment after the second may have one *; colons and slashes separate segments';
+  'must have at most 255 printable characters; each segment after the second can have one *; colons and slashes separate segments';
 
 export function isSubjectPattern(pattern: string): boolean {
   if (!/^[\x20-\x7e]+$/.test(pattern) || pattern.length > maxLength) return false;

@@ -26,7 +26,7 @@ export function createUser(directory: Directory, wanted: NewUser): Promise<User>
   return directory.change((tx) => addUser(directory, tx, wanted));
 }
 
-/** Drafts a new user; throws as `createUser`. */
+/** Adds a user in a transaction; throws as `createUser`. */
 export function addUser({ clock, randomBytes }: DirectorySources, tx: AccountTransaction, wanted: NewUser): User {
   checkNewUser(tx, wanted);
   const now = clock.now();
@@ -47,17 +47,17 @@ export function addUser({ clock, randomBytes }: DirectorySources, tx: AccountTra
   return user;
 }
 
-/** Checks that a user could be made now; throws as `createUser`. */
+/** Checks that a user could be created now; throws as `createUser`. */
 export function checkNewUser(accounts: Accounts, wanted: Omit<NewUser, 'passwordHash'>): void {
   checkTeams(accounts, wanted.teams);
   checkUser(accounts, { ...wanted, id: undefined, primaryTeam: wanted.teams[0]! });
 }
 
 /**
- * Drafts a change of the given fields. A new password or e-mail address ends the link of the user.
- * @param proof what proved that the user changes the password, for the audit log
- * @throws {Refusal} `invalid_name`, `invalid_body`, `conflict` if the e-mail address is taken, or a team would lose its last
- * Admin
+ * Changes the given fields in a transaction. A new password or e-mail address invalidates the user's link.
+ * @param factors factors that proved the user's identity for a change of the password, for the audit log
+ * @throws {Refusal} `invalid_name`, `invalid_body`, `conflict` if the e-mail address is taken, or a team would lose its
+ * last Admin
  */
 export function applyUserPatch(
   tx: AccountTransaction,
@@ -92,7 +92,7 @@ export function checkUserPatch(accounts: Accounts, user: User, patch: UserPatch)
   checkOtherAdmins(accounts, user, patched);
 }
 
-/** @throws {Refusal} `not_found`, `conflict` if they are the last Admin of a team */
+/** @throws {Refusal} `not_found`, `conflict` if the user is the last Admin of a team */
 export function deleteUser(directory: Directory, id: string): Promise<void> {
   return directory.change((tx) => {
     const user = mustExist('user', tx.users.get(id));
@@ -101,7 +101,10 @@ export function deleteUser(directory: Directory, id: string): Promise<void> {
   });
 }
 
-/** The user with an e-mail address, ignoring case. All users are compared, so timing does not reveal who has an account. */
+/**
+ * The user with an e-mail address, ignoring case. Compares all users, so that timing does not reveal who has an
+ * account.
+ */
 export function userOfEmail({ users }: Pick<Accounts, 'users'>, email: string): User | undefined {
   const wanted = email.toLowerCase();
   let found: User | undefined;
@@ -109,10 +112,10 @@ export function userOfEmail({ users }: Pick<Accounts, 'users'>, email: string): 
   return found;
 }
 
-export const primaryTeamNotOwn = 'Cannot take primaryTeam: must be one of the teams of the user';
+export const primaryTeamNotOwn = '`primaryTeam` must be one of the teams of the user';
 export const emailTaken = 'Another user already has this e-mail address';
 
-/** @throws {Refusal} `invalid_body` if a text is not valid as the new password of the user with this e-mail address */
+/** @throws {Refusal} `invalid_body` if the text is not valid as a new password of the user with this e-mail address */
 export function checkPassword(password: string, email: string): void {
   const fault = passwordFault(password, email);
   if (fault !== undefined) throw refusedPassword(fault);
@@ -120,7 +123,7 @@ export function checkPassword(password: string, email: string): void {
 
 function checkTeams(accounts: Accounts, teams: readonly string[]): void {
   if (teams.length === 0 || new Set(teams).size < teams.length) {
-    throw new Refusal('invalid_body', 'Cannot take teams: must have at least one team, without duplicates');
+    throw new Refusal('invalid_body', '`teams` must list at least one team, without duplicates');
   }
   checkLimit('teams per user', teams.length, maxTeams);
   for (const id of teams) {
@@ -129,19 +132,19 @@ function checkTeams(accounts: Accounts, teams: readonly string[]): void {
   }
 }
 
-/** @param user whose `id` is `undefined` for a new user */
+/** @param user user as changed; `id` is `undefined` for a new user */
 function checkUser(
   accounts: Accounts,
   user: Pick<User, 'email' | 'name' | 'teams' | 'primaryTeam'> & { readonly id: string | undefined },
 ): void {
   const { id, email, name, teams, primaryTeam } = user;
-  // An existing name or address may predate a rule.
+  // An existing name or address can predate a rule.
   const before = accounts.users.get(id ?? '');
   if (before?.name !== name) checkName('a user', name);
   if (before?.email !== email && !isEmail(email)) {
     throw new Refusal(
       'invalid_body',
-      'Cannot take email: must be an e-mail address such as ada@example.com, without invisible characters or mixed scripts',
+      '`email` must be an e-mail address such as ada@example.com, without invisible characters or mixed scripts',
     );
   }
   const holder = userOfEmail(accounts, email);

@@ -6,15 +6,15 @@ import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { newId } from './secrets.ts';
 
-export const onlyAuthor = 'Only its author can make a shared view private';
+export const onlyAuthor = 'Only the author of a shared view can make it private';
 
-/** The views of an application that a caller sees: those that are shared, and their own. */
+/** The views of an application that a caller sees: shared views, and the caller's own. */
 export function listViews({ views = [] }: Application, caller: string): readonly StoredView[] {
   return views.filter(({ shared, author }) => shared || author === caller);
 }
 
 /**
- * Views are choices of display, so they are not in the audit log.
+ * Creates a view. Views only affect the display, so they are not in the audit log.
  * @throws {Refusal} `not_found` (application), `invalid_name`, `plan_limit`
  */
 export function createView(
@@ -72,8 +72,8 @@ export function deleteView(directory: Directory, applicationId: string, caller: 
 }
 
 /**
- * Drafts the deletion of the private views of a user or API key, which nobody else sees.
- * @param from only those of this team's applications
+ * Deletes the private views of a user or API key in a transaction: nobody else sees them.
+ * @param from limits the deletion to the applications of this team
  */
 export function dropPrivateViews(tx: AccountTransaction, authorId: string, from?: string): void {
   for (const application of [...tx.applications.values()]) {

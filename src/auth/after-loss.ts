@@ -8,10 +8,10 @@ import type { Clock } from '../runtime/clock.ts';
 import type { TableName } from '../storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
-/** How many numbers to skip, because the lost changes may have used them. */
+/** Count of numbers to skip, because lost changes might have used them. */
 const numbersAhead = 10_000;
 
-/** Tables whose records a lost change may have removed. All their records are removed. */
+/** Tables from which a lost change might have removed records. The repair removes all their records. */
 const ended = [
   'sessions',
   'userSessions',
@@ -22,8 +22,8 @@ const ended = [
 ] as const satisfies readonly TableName[];
 
 /**
- * Makes the plan that follows when PostgreSQL has lost acknowledged changes. These may include invalidations and changes of
- * passwords and rights. The plan ends all sessions, codes and access tokens, and never reuses a number.
+ * Prepares the repair after PostgreSQL has lost acknowledged changes, which can include invalidations and changes of
+ * passwords and rights. The repair ends all sessions, codes and access tokens, and never reuses a number.
  */
 export async function prepareRepair(clock: Pick<Clock, 'now'>, alg: SigningAlgorithm): Promise<Change<void>> {
   const signingKey = await newSigningKey(clock.now(), alg);

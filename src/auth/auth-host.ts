@@ -19,7 +19,7 @@ import type { Services } from './oauth/services.ts';
 import { tokenEndpoint } from './oauth/token-endpoint.ts';
 import { userinfoEndpoints } from './oauth/userinfo.ts';
 
-/** Endpoints that pages of a public client may call, too. */
+/** Endpoints that pages of a public client can call, too. */
 export const pageTokens = {
   tag: 'Tokens',
   description: 'Tokens for API keys and for users, and their revocation.',
@@ -66,23 +66,23 @@ const pagePaths: ReadonlySet<string> = new Set(
   ].map(({ path }) => path),
 );
 
-/** The answer to a request that needs accounts while they are unavailable: a page for people, JSON for clients. */
+/** Responds while accounts are unavailable: with a page for people, with JSON for clients. */
 export function respondUnavailable(refusal: Refusal, { path }: Pick<Route, 'path'>): HttpResponse {
   if (pagePaths.has(path)) return refusalPage(refusal);
   const { message, status, retryAfter } = refusal;
   return oauthErrorResponse(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
 }
 
-/** The metadata that clients configure themselves from. It does not depend on accounts. */
+/** Metadata from which clients configure themselves. It does not depend on accounts. */
 export const metadata = {
   tag: 'Metadata',
-  description: 'The metadata that clients configure themselves from.',
+  description: 'Metadata from which clients configure themselves.',
   endpoints: [...discoveryEndpoints, jwksEndpoint],
 };
 
 export const accountEndpoints = [signIn, providers, clientTokens];
 
-/** The endpoints that pages of other origins may not call, unless an answer allows it. */
+/** Endpoints that pages of other origins cannot call, unless a response allows it. */
 export const authHost = [...accountEndpoints, metadata];
 
 export const authDescription: Group<Services> = {
@@ -106,11 +106,11 @@ export function describeAuthHost({ issuer }: Pick<Services, 'issuer'>): Json {
   return describeHost(host, [pageTokens, ...authHost, authDescription]);
 }
 
-const introduction = `OAuth 2.0 (RFC 6749, RFC 9700) and OpenID Connect Core 1.0. Libraries configure themselves by the discovery document.
+const introduction = `OAuth 2.0 (RFC 6749, RFC 9700) and OpenID Connect Core 1.0. Libraries configure themselves from the discovery document.
 
 **Clients.** API keys act for a team, with the grant \`client_credentials\`. Sign-in clients act for users, with the other grants.
 A client with a secret sends it in the \`Authorization\` header or in the form; a public client sends its \`client_id\` alone, and
 every client uses PKCE.
 
-**Refusals** have the form of RFC 6749 §5.2: \`error\` is a stable word, \`error_description\` is for people. 429 and 503 carry
-\`Retry-After\` in seconds. A form has 16 KiB at most, and no parameter twice.`;
+**Refusals** have the form of RFC 6749 §5.2: \`error\` is a stable code, \`error_description\` is for people. 429 and 503 have
+\`Retry-After\` in seconds. A form has at most 16 KiB and no repeated parameter.`;

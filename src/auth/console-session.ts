@@ -14,12 +14,12 @@ import { UnauthorizedError } from './oauth/validation.ts';
 
 const sessionOver = 'The session has ended: sign in again';
 
-/** Authenticates callers from the console. Its cookie counts only in requests that its own pages send without a token. */
+/** Authenticates callers from the console. The cookie counts only if our own pages send it without a token. */
 export class ConsoleCallers {
   readonly #services: Services;
   readonly #cookie: HostCookie;
   readonly #isOwnPage: ReturnType<typeof ownPageCheck>;
-  /** The sessions whose use is being written. */
+  /** Keys of the sessions whose last use is being written. */
   readonly #pending = new Set<string>();
 
   constructor(services: Services) {
@@ -39,7 +39,7 @@ export class ConsoleCallers {
   }
 
   /**
-   * The session of a request's cookie, marked as used now; `undefined` without a valid session.
+   * The session of a request's cookie; its last use is recorded. `undefined` without a valid session.
    * @throws {UnauthorizedError} if the request does not come from the console
    */
   find(request: Request): ConsoleSession | undefined {
@@ -50,7 +50,7 @@ export class ConsoleCallers {
     return found;
   }
 
-  /** The key of the session whose cookie a browser sends when it signs in, if any. */
+  /** The key of the session whose cookie a browser sends when it signs in; `undefined` without a session. */
   previous(request: Request): string | undefined {
     return this.#read(request)?.key;
   }
@@ -83,7 +83,7 @@ export class ConsoleCallers {
     };
   }
 
-  /** `undefined` without a valid session, or if there are two cookies, because one of them was planted. */
+  /** Reads the session of the cookie; `undefined` if invalid. Two cookies are rejected, because one was planted. */
   #read(request: Request): ConsoleSession | undefined {
     const { accountStore, directory } = this.#services;
     const values = Array.from(readCookies(request)).filter(([sent]) => sent === this.#cookie.name);
@@ -97,14 +97,14 @@ export class ConsoleCallers {
     return user && { key, session, user };
   }
 
-  /** Writes the use in the background. If that fails, a later use is written instead. An unused session expires. */
+  /** Records the last use in the background. If that fails, a later use is recorded. An unused session expires. */
   #noteUse({ key, session }: ConsoleSession): void {
     const { accountStore, clock } = this.#services;
     const now = clock.now();
     if (now - session.refreshedAt < useMs || this.#pending.has(key)) return;
     this.#pending.add(key);
     const written = accountStore.change((tx) => {
-      const current = tx.get('sessions', key); // The session may have ended since.
+      const current = tx.get('sessions', key); // The session might have ended since.
       if (current !== undefined) tx.put('sessions', key, { ...current, refreshedAt: now });
     });
     void written.catch(() => {}).finally(() => this.#pending.delete(key));
@@ -115,9 +115,9 @@ export class ConsoleCallers {
 const consoleHeader = 'flagmeter-console';
 
 /**
- * Makes the check that a request comes from a page of the console. Only then does its cookie count (RFC 10017 §6.1.3.3).
- * Browsers report this in `Sec-Fetch-Site`, which no page can set. Over plain HTTP they omit it, except to loopback. There, the
- * check relies on the console's own header, and on `Origin` if present.
+ * Creates the check that a request comes from a page of the console. Only then does its cookie count (RFC 10017
+ * §6.1.3.3). Browsers report this in `Sec-Fetch-Site`, which no page can set. Over plain HTTP they omit it, except to
+ * loopback. There, the check relies on the console's own header, and on `Origin` if present.
  * @param baseUrl the public URL of the base host
  */
 export function ownPageCheck(baseUrl: string): (request: Pick<Request, 'header'>) => boolean {
@@ -137,14 +137,14 @@ function isLoopback(hostname: string): boolean {
 }
 
 /*
- * A console session has no tokens. Its cookie takes the place of the refresh token, but is constant for the life of the
- * session. Whatever ends a user's sessions ends console sessions, too.
+ * A console session has no tokens. Its cookie takes the place of the refresh token, but stays the same for the life of
+ * the session. All that ends the sessions of a user ends the user's console sessions, too.
  */
 
-/** The precision of the last use. A commit per request would cost too much. */
+/** Precision of the recorded last use. A commit per request would cost too much. */
 const useMs = 5 * 60_000;
 
-/** Session id and secret: 128 and 256 random bits. */
+/** Form of a cookie: session id and secret, 128 and 256 random bits. */
 const form = /^([\w-]{22})\.([\w-]{43})$/;
 
 interface BegunSession {
@@ -187,7 +187,7 @@ export function beginConsoleSession(
   return { key, session, cookie: `${id}.${secret}` };
 }
 
-/** The hashed text. A refresh token is hashed without the prefix, so neither can pass for the other. */
+/** The text that is hashed. A refresh token is hashed without the prefix, so neither can be used as the other. */
 function prefixSecret(secret: string): string {
   return `console.${secret}`;
 }

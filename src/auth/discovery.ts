@@ -12,7 +12,7 @@ type DiscoverySettings = Pick<Services, 'issuer' | 'serviceScope' | 'keys'>;
 const url = Type.String({ format: 'uri' });
 const texts = list(Type.String());
 
-/** The names of OpenID Connect Discovery §3 and RFC 8414 §2. */
+/** Fields of the metadata (OpenID Connect Discovery §3, RFC 8414 §2). */
 const Metadata = Type.Object(
   {
     issuer: url,
@@ -57,15 +57,15 @@ const publicHeaders = {
 const oauthPath = '/.well-known/oauth-authorization-server';
 
 /**
- * The metadata that clients configure themselves from: one document for OpenID Connect Discovery (§4) and RFC 8414 (§3). Pages
- * of any origin may read it.
+ * The metadata from which clients configure themselves: one document for OpenID Connect Discovery (§4) and RFC 8414
+ * (§3). Pages of any origin can read it.
  */
 export const discoveryEndpoints: readonly Endpoint<DiscoverySettings>[] = [
   discovery('/.well-known/openid-configuration', 'getOpenidConfiguration'),
   discovery(oauthPath, 'getAuthorizationServerMetadata'),
 ];
 
-/** For an issuer with a path, RFC 8414 puts its well-known path in front of the issuer's (§3.1). */
+/** The route for an issuer with a path: RFC 8414 puts its well-known path in front of it (§3.1). */
 export function discoveryOfPath(settings: DiscoverySettings): readonly Route[] {
   const path = new URL(settings.issuer).pathname.replace(/\/$/, '');
   if (path === '') return [];
@@ -91,7 +91,7 @@ function show(settings: DiscoverySettings): Handler {
   return () => ({ status: 200, headers: publicHeaders, body: JSON.stringify(metadata(settings)) });
 }
 
-/** The features of this service, and no others. */
+/** The metadata of this service. It lists supported features only. */
 function metadata({ issuer, serviceScope, keys }: DiscoverySettings): Metadata {
   const secrets = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
   const signed = ['ES256', 'RS256', 'EdDSA'];
@@ -131,7 +131,7 @@ function metadata({ issuer, serviceScope, keys }: DiscoverySettings): Metadata {
   };
 }
 
-/** Caches fetch the JWKS again before a new key signs. */
+/** Caching of the JWKS. Caches fetch it again before a new key signs. */
 const caching = { contentType: 'application/jwk-set+json', maxAgeSeconds: publishedAheadSeconds };
 
 const Key = Type.Unsafe<PublicJwk>({
@@ -147,7 +147,7 @@ const Key = Type.Unsafe<PublicJwk>({
 });
 const KeySet = Type.Object({ keys: list(Key) }, { component: 'KeySet' });
 
-/** `GET /.well-known/jwks.json`: the public keys that access tokens and ID tokens are verified with (RFC 7517 §5). */
+/** `GET /.well-known/jwks.json`: the public keys that verify access tokens and ID tokens (RFC 7517 §5). */
 export const jwksEndpoint: Endpoint<Pick<Services, 'keys'>> = {
   method: 'GET',
   path: '/.well-known/jwks.json',

@@ -23,25 +23,24 @@ interface SweepDeps extends SweepControl {
   readonly clock: Clock;
   /** Retention of the audit log, ms. */
   readonly auditMs: number;
-  /** Copies the audit log elsewhere, and returns the number of the last entry that may be removed. Optional. */
+  /** Copies the audit log to another place, and returns the number of the last entry that may be removed. */
   readonly exportAudit?: (() => Promise<number>) | undefined;
 }
 
 const betweenRoundsMs = 60_000;
-/** A token stays on the list a little longer than it could be valid, in case the clock is set back. */
+/** A token stays on the invalidation list longer than its lifetime, in case the clock is set back. */
 const leewayMs = 60_000;
 
 /**
- * Removes expired records of the auth host and the audit log, in the background, while the service runs. Each round takes small
- * steps.
+ * Removes expired records of the auth host and old audit log entries in the background. Each round takes small steps.
  */
 export function sweepExpired(deps: SweepDeps): Promise<void> {
   return sweepInRounds(deps, betweenRoundsMs, () => sweepRound(deps));
 }
 
 /**
- * One round over all tables. It ends early if the service is stopping.
- * @throws {ApiError} `store_unavailable`
+ * Runs one round over all tables. The round ends early if the service is stopping.
+ * @throws {Refusal} `store_unavailable`
  */
 export async function sweepRound(deps: SweepDeps): Promise<void> {
   const exported = (await deps.exportAudit?.()) ?? Number.POSITIVE_INFINITY;
@@ -56,8 +55,8 @@ function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, ex
     steps({ table: 'assertions', end: keyAt((now - leewayMs) / 1000 - clockTolerance), isOver: () => true }),
     steps({
       table: 'sessions',
-      // The sign-in remains while its user may not use the client: they may be let back in, and a new password must still end
-      // it.
+      // The session remains while its user has lost access to the client. The user might get access again, and a new
+      // password must still end the session.
       isOver: (_, session, reader) => now >= endsAt(session) || !reader.has('users', session.userId),
       remove: removeSession,
     }),
@@ -67,11 +66,11 @@ function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, ex
       table: 'signIns',
       isOver: (_, { expiresAt, userId }, reader) => now >= expiresAt || !reader.has('users', userId),
     }),
-    // An earlier release deletes a user without their passkeys.
+    // An earlier release deletes users without their passkeys.
     steps({ table: 'passkeys', isOver: (_, { userId }, reader) => !reader.has('users', userId) }),
-    // An earlier release deletes users without it.
+    // An earlier release deletes users without their authenticator apps.
     steps({ table: 'totp', isOver: (userId, _, reader) => !reader.has('users', userId) }),
-    // An earlier release deletes an application without them.
+    // An earlier release deletes applications without their code scans.
     steps({ table: 'codeScans', isOver: (_, { applicationId }, reader) => !reader.has('applications', applicationId) }),
     steps({
       table: 'applicationKeys',
@@ -82,7 +81,7 @@ function stepsAt({ accounts, accountStore, auditMs }: SweepDeps, now: number, ex
     steps({ table: 'logoutTokens', isOver: (_, expiresAt) => now >= expiresAt }),
     steps({
       table: 'linkedIdentities',
-      // An earlier release deletes a user without the identities.
+      // An earlier release deletes users without their linked identities.
       isOver: (_, { userId }, reader) => !reader.has('users', userId),
       remove: (tx, _, linked) => removeIdentity(tx, linked),
     }),

@@ -30,8 +30,9 @@ import { paragraph, tablesText } from './table.ts';
 import { runningServer } from './target.ts';
 
 /*
- * src/bench: `flagmeter bench`, which sizes a machine. sweep.ts plans the stages, target.ts starts a server for each combination of
- * settings, and sweep-runner.ts drives it with the load generator of `load`. outcome.ts draws the conclusions, and report.ts writes them.
+ * src/bench: `flagmeter bench`, which sizes a machine. sweep.ts plans the stages, target.ts starts a server for each
+ * combination of settings, and sweep-runner.ts drives it with the load generator of `load`. outcome.ts draws the
+ * conclusions, and report.ts writes them.
  */
 
 const usualReport = 'flagmeter-bench.html';
@@ -39,7 +40,7 @@ const usualReport = 'flagmeter-bench.html';
 /**
  * Measures this machine, or a running server.
  * @returns exit code: 0 if every acknowledged packet was reported, else 1
- * @throws {UsageError} for wrong flags, and for a server that is not on this machine
+ * @throws {UsageError} for wrong options, and for a server that is not on this machine
  * @throws {Failure} if a stage fails, or the command was interrupted
  */
 export async function bench(given: Arguments, terminal: Terminal): Promise<number> {
@@ -103,9 +104,9 @@ function machine(): Machine {
 const tmpfs = 0x01021994;
 
 interface TemporaryFolder {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
-  /** Whether it is in memory, where a flush costs nothing. */
+  /** True if it is in memory, where a flush costs nothing. */
   readonly isInMemory: boolean;
   remove(): void;
 }
@@ -127,7 +128,7 @@ function make(wanted: string | undefined): string {
   const path = wanted === undefined ? process.cwd() : resolve(wanted);
   if (wanted !== undefined && existsSync(path))
     throw new UsageError(
-      `Cannot use --data ${path}: it exists, and the folder is removed afterwards. Name a new one on the disk to measure`,
+      `Cannot use --data ${path}: it exists, and the folder is removed afterwards. Name a new folder on the disk to measure`,
     );
   try {
     if (wanted === undefined) return mkdtempSync(join(path, 'flagmeter-bench-'));
@@ -136,7 +137,7 @@ function make(wanted: string | undefined): string {
   } catch (error) {
     const what = wanted === undefined ? `a folder in ${path}` : path;
     throw new Error(
-      `Cannot create ${what} for temporary stores: ${(error as Error).message}. Name another with --data`,
+      `Cannot create ${what} for temporary stores: ${(error as Error).message}. Name another folder with --data`,
     );
   }
 }

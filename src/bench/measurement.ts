@@ -11,7 +11,7 @@ export interface ThreadCpu {
   readonly cores: number;
 }
 
-/** The outcome of a stage. Latencies are in ms. */
+/** The result of a stage. Latencies are in ms. */
 export interface Measurement {
   readonly combination: Combination;
   readonly transport: Transport;
@@ -31,41 +31,41 @@ export interface Measurement {
   readonly generatorBusiest: number;
   /** Cores used by other processes; missing if the server is not ours. */
   readonly foreignCores?: number;
-  /** Whether they used enough CPU to distort the stage. */
+  /** True if other processes used enough CPU to distort the stage. */
   readonly isDisturbed?: boolean;
-  /** The generator's share of each latency, which is at most its delays of sending and of reading; and the rest of each latency. */
+  /** The generator's share of each latency, at most its delays of sending and reading, and the rest of each latency. */
   readonly generatorP50: number;
   readonly generatorP99: number;
   readonly othersP99: number;
-  /** Flushes of the disk per second, and bytes written to it per packet. They belong to the whole device. */
+  /** Flushes of the disk per second, and bytes written to it per packet, for the whole device. */
   readonly flushesPerSecond?: number;
   readonly bytesPerPacket?: number;
-  /** Share of the time in which a commit was under way. */
+  /** Share of the time in which a commit was in progress. */
   readonly commitShare?: number;
-  /** Packets that were not answered as expected. */
+  /** Packets without the expected response. */
   readonly errors: number;
   readonly errorKinds: Readonly<Record<string, number>>;
   /** The first difference between the acknowledged packets and the usage report; missing if they agree. */
   readonly difference?: string;
 }
 
-/** A number of things: `1 run`, `2 runs`. */
+/** Formats a number of things: `1 run`, `2 runs`. */
 export function formatCount(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** Cores used by the server and the generator. */
+/** Returns the cores used by the server and the generator. */
 export function ownCores({ threads, generatorCores }: Measurement): number {
   return threads.reduce((sum, { cores }) => sum + cores, generatorCores);
 }
 
-/** CPU time of one role per packet, µs. */
+/** Returns the CPU time of one role per packet, µs. */
 export function computeMicros({ threads, packetsPerSecond }: Measurement, role: ThreadRole): number {
   const cores = threads.filter((each) => each.role === role).reduce((sum, each) => sum + each.cores, 0);
   return packetsPerSecond === 0 ? 0 : (cores / packetsPerSecond) * 1e6;
 }
 
-/** The settings in words: `threads 2, commit-delay 5`. @param base settings that are not repeated */
+/** Formats settings: `threads 2, commit-delay 5`. @param base settings that are not repeated */
 export function formatCombination(combination: Combination, base?: Combination): string {
   const entries = Object.entries(combination) as [keyof Combination, number][];
   const named = entries.filter(([name, value]) => base?.[name] !== value);

@@ -5,7 +5,7 @@ import { usableCores } from '../runtime/cores.ts';
 import { loadConfig } from '../serve/config/config.ts';
 import { type Dimension, dimensions, leastTime, type SweepOptions, type Transport } from './sweep.ts';
 
-/** Bounds of the lists, beside those of the settings. */
+/** Bounds of the lists, in addition to the bounds of the settings. */
 const mostValues = 8;
 const mostConnections = 10_000;
 const mostBatchPackets = 1_000_000;
@@ -13,7 +13,7 @@ const mostSeconds = 3_600;
 const usualSeconds = 240;
 const smallStage = 0.25;
 
-/** Values that are measured by default, beside the server's default, which is the base. */
+/** Values that are measured by default, in addition to the server's default, which is the base. */
 const others: Readonly<Record<Exclude<Dimension, 'threads'>, readonly number[]>> = {
   workers: [2],
   'batch-packets': [1_024, 16_384],
@@ -21,7 +21,7 @@ const others: Readonly<Record<Exclude<Dimension, 'threads'>, readonly number[]>>
 };
 const usualConnections = [16, 64, 256];
 
-/** Reads the flags of a sweep. @param own whether the command starts the server itself @throws {UsageError} */
+/** Reads the options of a sweep. @param own true if the command starts the server itself @throws {UsageError} */
 export function sweepOptions(given: Arguments, own: boolean): SweepOptions {
   const small = given.has('small');
   const connections = readIntegers(given, 'connections', [1, mostConnections]) ?? (small ? [16] : usualConnections);
@@ -55,7 +55,7 @@ function readValues(given: Arguments, small: boolean): SweepOptions['values'] {
   );
 }
 
-/** None, and powers of two up to the number of cores. */
+/** Returns 0, and powers of two up to the number of cores. */
 function threadCounts(): readonly number[] {
   const counts = [0];
   for (let count = 1; count <= usableCores() && counts.length < mostValues - 1; count *= 2) counts.push(count);
@@ -67,7 +67,7 @@ function findBounds(name: Dimension): readonly [number, number] {
   return [minimum, Math.min(maximum, mostBatchPackets)];
 }
 
-/** A list of whole numbers, each once. @throws {UsageError} */
+/** Reads a list of whole numbers, each once. @throws {UsageError} */
 function readIntegers(given: Arguments, name: string, bounds: readonly [number, number]): number[] | undefined {
   const text = given.value(name);
   if (text === undefined) return undefined;

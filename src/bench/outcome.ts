@@ -37,13 +37,13 @@ export interface BenchResult {
   readonly recommendation: Recommendation | undefined;
   readonly saving: Saving | undefined;
   readonly sustained: SustainedRate | undefined;
-  /** Whether every acknowledged packet was in the usage report, and no other. */
+  /** True if the usage report has every acknowledged packet, and no other. */
   readonly exact: boolean;
   /** Remarks on the measurement. */
   readonly notes: readonly string[];
 }
 
-/** Draws the conclusions. @param own whether the server was started for the sweep */
+/** Draws the conclusions. @param own true if the server was started for the sweep */
 export function conclude(
   { measurements, candidate }: Pick<Swept, 'measurements' | 'candidate'>,
   base: Combination,
@@ -93,7 +93,7 @@ function listWarnings(measurements: readonly Measurement[]): readonly string[] {
     ...(wrong === undefined ? [] : [`The usage report differs from the acknowledged packets: ${wrong.difference}.`]),
     ...(disturbed === 0
       ? []
-      : [`Other processes disturbed ${disturbed} of ${measurements.length} stages, which the conclusions leave out.`]),
+      : [`Other processes disturbed ${disturbed} of ${measurements.length} stages, which the conclusions omit.`]),
     ...(late === 0
       ? []
       : [
@@ -108,7 +108,7 @@ interface Finding {
   readonly text: string;
 }
 
-/** The conclusions of an outcome in words, the most important first. */
+/** Lists the conclusions of a result in words, the most important first. */
 export function listFindings(result: BenchResult): readonly Finding[] {
   const { recommendation, bottleneck, sustained, saving, exact, notes, measurements } = result;
   const findings: Finding[] = [];
@@ -126,10 +126,12 @@ export function listFindings(result: BenchResult): readonly Finding[] {
     findings.push({ title: `Bottleneck: ${bottleneck.limit}`, text: `${bottleneck.reason} ${bottleneck.remedy}` });
   if (sustained !== undefined) {
     const disk =
-      sustained.bytesPerDay === undefined ? '' : ` A day of it writes ${bytesText(sustained.bytesPerDay)} to the disk.`;
+      sustained.bytesPerDay === undefined
+        ? ''
+        : `A day at this rate writes ${bytesText(sustained.bytesPerDay)} to the disk.`;
     const { share, p99, generatorP99 } = sustained;
     const own = `Delays of the generator itself are not included (99th percentile ${generatorP99.toFixed(1)} ms).`;
-    const text = `The highest offered rate that was answered in full, ${Math.round(share * 100)} % of the ceiling, with 99 % of responses within ${p99.toFixed(1)} ms. ${own}${disk}`;
+    const text = `The highest offered rate with a response to every packet, ${Math.round(share * 100)} % of the ceiling, with 99 % of responses within ${p99.toFixed(1)} ms. ${own}${disk}`;
     findings.push({ title: `Sustained: ${whole(sustained.packetsPerSecond)} packets/s`, text });
   }
   if (measurements.length > 0 && exact)
@@ -137,7 +139,7 @@ export function listFindings(result: BenchResult): readonly Finding[] {
   return [...findings, ...notes.map((text) => ({ title: 'Note', text }))];
 }
 
-/** The settings as flags of `serve`. */
+/** Formats the settings as options of `serve`. */
 function formatOptions(settings: Combination): string {
   return Object.entries(settings)
     .map(([name, value]) => `--${name} ${value}`)
@@ -150,7 +152,7 @@ function spreadText({ median, lowest, highest, count }: Spread): string {
   return `${whole(median)} packets/s (${whole(lowest)} to ${whole(highest)} in ${count} stages)`;
 }
 
-/** Decimal units, as of disks and their endurance. */
+/** Formats bytes in decimal units, as usual for disks and their endurance. */
 function bytesText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   const step = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));

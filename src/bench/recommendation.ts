@@ -1,7 +1,7 @@
 import { formatCombination, isSame, type Measurement, ownCores, type ThreadRole } from './measurement.ts';
 import { type Combination, type Dimension, dimensions } from './sweep.ts';
 
-/** Gains below this are not considered, however small the spread of a few repetitions is. */
+/** Minimum gain that is considered, however small the spread of a few repetitions is. */
 const leastGain = 0.03;
 /** Share of the writes that a commit delay must save to be worth its latency. */
 const leastSaving = 0.2;
@@ -18,7 +18,7 @@ export interface Spread {
 }
 
 export interface Recommendation {
-  /** Flags of `serve` that differ from the base. */
+  /** Options of `serve` that differ from the base. */
   readonly settings: Combination;
   readonly reason: string;
   readonly base: Spread;
@@ -35,15 +35,15 @@ export interface Saving {
 /** The rate that the machine sustains. */
 export interface SustainedRate {
   readonly packetsPerSecond: number;
-  /** Of the ceiling. */
+  /** Share of the ceiling. */
   readonly share: number;
-  /** Without the generator's own delays, whose 99th percentile is `generatorP99`. */
+  /** 99th percentile without the generator's own delays, whose 99th percentile is `generatorP99`. */
   readonly p99: number;
   readonly generatorP99: number;
   readonly bytesPerDay?: number;
 }
 
-/** Ceilings: the stages of closed loops with the most connections over the first transport. */
+/** Returns the ceilings: the stages of closed loops with the most connections over the first transport. */
 export function findCeilings(all: readonly Measurement[]): readonly Measurement[] {
   const transport = all[0]?.transport;
   const closed = all.filter((each) => each.share === undefined && each.transport === transport);
@@ -51,17 +51,18 @@ export function findCeilings(all: readonly Measurement[]): readonly Measurement[
   return closed.filter(({ connections }) => connections === most);
 }
 
-/** The sound ceilings of one combination. */
+/** Returns the spread of the sound ceilings of one combination. */
 export function computeSpread(all: readonly Measurement[], combination: Combination): Spread {
   const rates = findCeilings(all)
     .filter((each) => isSound(each) && isSame(each.combination, combination))
     .map(({ packetsPerSecond }) => packetsPerSecond)
     .toSorted((a, b) => a - b);
-  const [low = 0, high = 0] = [rates[Math.floor((rates.length - 1) / 2)], rates[Math.floor(rates.length / 2)]];
+  const low = rates[Math.floor((rates.length - 1) / 2)] ?? 0;
+  const high = rates[Math.floor(rates.length / 2)] ?? 0;
   return { median: (low + high) / 2, lowest: rates[0] ?? 0, highest: rates.at(-1) ?? 0, count: rates.length };
 }
 
-/** The best value of each dimension, for the runs that measure them together. Small gains are left to the base. */
+/** Combines the best value of each dimension, for the runs that measure them together. Small gains are ignored. */
 export function chooseCandidate(all: readonly Measurement[], base: Combination): Combination {
   const usual = computeSpread(all, base).median;
   if (usual === 0) return base;
@@ -79,12 +80,12 @@ function differsOnlyIn(name: Dimension, combination: Combination, base: Combinat
   return dimensions.every((each) => (each === name) !== (combination[each] === base[each]));
 }
 
-/** Whether a stage had no errors, its counts were right, and no other process disturbed it. */
+/** True if a stage had no errors, its counts were right, and no other process disturbed it. */
 export function isSound({ errors, difference, isDisturbed }: Measurement): boolean {
   return errors === 0 && difference === undefined && !isDisturbed;
 }
 
-/** Recommends the candidate only if its slowest repetition is faster than the fastest of the base. */
+/** Recommends the candidate only if its slowest repetition is faster than the fastest repetition of the base. */
 export function recommend(all: readonly Measurement[], base: Combination, candidate: Combination): Recommendation {
   const usual = computeSpread(all, base);
   if (usual.count === 0)
@@ -101,11 +102,11 @@ export function recommend(all: readonly Measurement[], base: Combination, candid
   const settings = Object.fromEntries(
     Object.entries(candidate).filter(([key, value]) => base[key as Dimension] !== value),
   );
-  const reason = `${name} carries ${Math.round(gain * 100)} % more packets/s than the base.`;
+  const reason = `${name} handles ${Math.round(gain * 100)} % more packets/s than the base.`;
   return { settings, reason, base: usual, chosen };
 }
 
-/** The commit delay that saves most writes at each offered share of the ceiling, if it saves enough. */
+/** Finds the commit delay that saves most writes at each offered share of the ceiling, if it saves enough. */
 export function findSaving(all: readonly Measurement[], base: Combination): Saving | undefined {
   const open = all.filter((each) => isSound(each) && each.share !== undefined && each.transport === all[0]?.transport);
   const usual = open.filter(({ combination }) => isSame(combination, base));
@@ -134,7 +135,7 @@ function savedBy(own: Measurement | undefined, usual: Measurement): number {
   return 1 - own.bytesPerPacket / usual.bytesPerPacket;
 }
 
-/** The highest offered rate of a combination that was answered in full and in time. */
+/** Finds the highest offered rate of a combination with every response in time. */
 export function findSustainedRate(all: readonly Measurement[], combination: Combination): SustainedRate | undefined {
   const best = all
     .filter((each) => each.transport === all[0]?.transport && isSame(each.combination, combination))
@@ -149,25 +150,25 @@ export function findSustainedRate(all: readonly Measurement[], combination: Comb
 
 type Limit = 'generator' | 'cores' | 'other processes' | 'disk' | 'waiting' | Exclude<ThreadRole, 'other'>;
 
-/** What limits the throughput of a stage, with the evidence. */
+/** The limit of the throughput of a stage, with the evidence. */
 export interface Bottleneck {
   readonly limit: Limit;
   readonly reason: string;
   readonly remedy: string;
 }
 
-/** From this share of its core, a thread has nothing left. */
+/** Share of its core from which a thread is at its limit. */
 const full = 0.85;
-/** From this share of all cores, threads wait for a core. */
+/** Share of all cores from which threads wait for a core. */
 const crowded = 0.9;
-/** From this share of all cores, other processes matter. */
+/** Share of all cores from which other processes matter. */
 const foreign = 0.2;
-/** From this share of the time in commits, the disk sets the pace. */
+/** Share of the time in commits from which the disk sets the pace. */
 const committing = 0.6;
 
 const remedies: Readonly<Record<Limit, string>> = {
-  generator: 'The server may answer more than this: drive it from more cores.',
-  cores: 'Server and generator share the cores: without the generator, the server answers more.',
+  generator: 'The server might handle more than this: drive it from more cores.',
+  cores: 'Server and generator share the cores: without the generator, the server handles more.',
   'other processes': 'Measure again when the machine is idle.',
   'front end': 'Add front-end threads (--threads) if there are idle cores.',
   main: 'Add front-end threads (--metrics-listen and --threads), or use several machines.',
@@ -175,7 +176,7 @@ const remedies: Readonly<Record<Limit, string>> = {
     'The thread that writes the journal is at its limit: use larger commits (--commit-delay), or several machines.',
   fold: 'Divide the applications among more threads (--workers).',
   disk: 'Use a disk with faster flushes, or more connections, whose packets share a flush.',
-  waiting: 'More connections may carry more.',
+  waiting: 'More connections might achieve more.',
 };
 
 /** Names the bottleneck of a closed loop. @param cores cores of the machine */
@@ -198,7 +199,7 @@ function findLimit(measurement: Measurement, cores: number): readonly [Limit, st
   if (used >= crowded * cores)
     return ['cores', `Server and generator use ${Math.min(used, cores).toFixed(1)} of ${cores} cores.`];
   if (commitShare >= committing)
-    return ['disk', `Commits are under way ${percent(commitShare)} of the time, and no thread is busy.`];
+    return ['disk', `Commits are in progress ${percent(commitShare)} of the time, and no thread is busy.`];
   return ['waiting', 'No thread, core or disk is at its limit.'];
 }
 

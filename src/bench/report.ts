@@ -3,7 +3,7 @@ import { computeMicros, formatCombination, formatCount, type Measurement, thread
 import { type BenchResult, listFindings } from './outcome.ts';
 import { describeLoad, stageColumns, whole } from './table.ts';
 
-/** The colours are those of the console, and distinguishable without red and green. */
+/** Colours of the console, which are distinguishable without red and green. */
 const style = `
 :root { color-scheme: light dark; --ground: light-dark(#ffffff, #14161c); --raised: light-dark(#f6f7f9, #1c1f27);
   --line: light-dark(#dcdfe6, #323744); --text: light-dark(#1b1f29, #e6e8ee); --quiet: light-dark(#5a6274, #9aa3b5); }
@@ -31,7 +31,7 @@ th.text, td.text { text-align: left; }
 @media print { :root { color-scheme: light; } figure { break-inside: avoid; } }
 `;
 
-/** The report as one HTML page that loads nothing. */
+/** Returns the report as one HTML page that loads nothing. */
 export function reportHtml(result: BenchResult): string {
   const { machine } = result;
   const memory = `${Math.round(machine.memory / 2 ** 30)} GiB`;
@@ -46,7 +46,7 @@ export function reportHtml(result: BenchResult): string {
 <p>${Object.keys(result.base).length === 0 ? 'A running server' : `Base: ${formatCombination(result.base)}`}</p></header>
 <main><dl>${listFindings(result).map(({ title, text }) => html`<div><dt>${title}</dt><dd>${text}</dd></div>`)}</dl>
 ${createCharts(result).map(chart)}
-<figure><figcaption><h2>Stages</h2><p>Generator p99: the generator's own share of the latencies. CPU of threads in µs per packet. Disk figures are those of the whole device. Others: cores used by other processes.</p></figcaption>
+<figure><figcaption><h2>Stages</h2><p>Generator p99: the generator's own share of the latencies. CPU of threads in µs per packet. Disk figures cover the whole device. Others: cores used by other processes.</p></figcaption>
 ${stageTable(result)}</figure></main></body></html>
 `;
   return page.text + style + rest.text;
@@ -60,7 +60,7 @@ function createCharts({ measurements, base }: BenchResult): readonly Chart[] {
   const charts: Chart[] = [
     {
       title: 'Ceiling',
-      caption: 'Packets per second in a closed loop: each answer is followed by the next packet.',
+      caption: 'Packets per second in a closed loop: each response is followed by the next packet.',
       kind: 'bars',
       rows: closed.map((each) => ({
         label: label(each),
@@ -114,13 +114,13 @@ function stageTable({ measurements, base }: BenchResult): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Stages"><table><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-/** A part of a bar, in the units of its chart. */
+/** A section of a bar, in the units of its chart. */
 export interface Segment {
   readonly name: string;
   readonly value: number;
 }
 
-/** One row of a chart: a bar of parts, or marks on an axis. */
+/** One row of a chart: a bar of sections, or marks on an axis. */
 export interface Row {
   readonly label: string;
   readonly value: string;
@@ -130,7 +130,7 @@ export interface Row {
 export interface Chart {
   readonly title: string;
   readonly caption: string;
-  /** `bars`: parts are stacked from 0. `marks`: each part is a mark on a logarithmic axis. */
+  /** `bars`: sections are stacked from 0. `marks`: each section is a mark on a logarithmic axis. */
   readonly kind: 'bars' | 'marks';
   readonly rows: readonly Row[];
 }
@@ -138,7 +138,7 @@ export interface Chart {
 const width = 1000;
 const height = 24;
 
-/** A chart of rows: labels and values are text, so that they stay readable on a phone; the bars stretch. */
+/** Draws a chart of rows. Labels and values are text, so that they stay readable on a phone; the bars stretch. */
 export function chart({ title, caption, kind, rows }: Chart): Html {
   const names = [...new Set(rows.flatMap(({ segments }) => segments.map(({ name }) => name)))];
   const place = kind === 'bars' ? stackedPlaces(rows) : markPlaces(rows);

@@ -26,26 +26,26 @@ interface SweepDeps {
   readonly over: AbortSignal;
 }
 
-/** The stages that were measured, and why there are not more. */
+/** The measured stages, and the reason why some are missing. */
 export interface Swept {
   readonly measurements: readonly Measurement[];
-  /** The combination that was measured again beside the base. */
+  /** The combination that was measured again, alternating with the base. */
   readonly candidate: Combination | undefined;
   readonly failure?: Failure;
 }
 
-/** A bench stops early when it exceeds the planned time by this factor, as on a busy machine. */
+/** Factor by which a bench may exceed the planned time, as on a busy machine, before it stops early. */
 export const lateFactor = 2;
 /** Cores for each thread of the generator. */
 const coresPerGenerator = 4;
 const mostGenerators = 16;
 
-/** The kernel's own work, such as that of the disk, is below this. */
+/** True if other processes disturb a stage. The kernel's own work, such as for the disk, is below this. */
 function isDisturbing(foreignCores: number): boolean {
   return foreignCores > Math.max(0.3, availableParallelism() / 10);
 }
 
-/** Measures the stages of a plan. A failure or an interruption ends the sweep, and keeps what was measured. */
+/** Measures the stages of a plan. A failure or an interruption ends the sweep, and keeps the measured stages. */
 export async function sweep(plan: SweepPlan, deps: SweepDeps): Promise<Swept> {
   const measurements: Measurement[] = [];
   let candidate: Combination | undefined;
@@ -54,7 +54,7 @@ export async function sweep(plan: SweepPlan, deps: SweepDeps): Promise<Swept> {
     for (const [number, run] of plan.runs.entries()) {
       if (run.combination === undefined) candidate ??= chooseCandidate(measurements, plan.base);
       const combination = run.combination ?? candidate!;
-      // The base has repeated runs of its own.
+      // The base has its own repeated runs.
       if (run.combination === undefined && isSame(combination, plan.base)) continue;
       await runOnce({ run, combination, number, plan, until }, measurements, deps);
     }
@@ -65,7 +65,7 @@ export async function sweep(plan: SweepPlan, deps: SweepDeps): Promise<Swept> {
 }
 
 function createFailure(error: unknown, over: AbortSignal): Failure {
-  if (over.aborted) return new Failure('interrupted', 'Interrupted: the report has the stages until then');
+  if (over.aborted) return new Failure('interrupted', 'Interrupted: the report has the completed stages');
   return error instanceof Failure ? error : new Failure('failed', (error as Error).message);
 }
 
@@ -98,7 +98,7 @@ async function runOnce(running: PlannedRun, measurements: Measurement[], deps: S
 
 interface StageContext extends PlannedRun {
   readonly target: Target;
-  /** Those of earlier stages. */
+  /** Workloads of earlier stages. */
   readonly workloads: Map<Transport, Workload>;
 }
 
@@ -129,7 +129,7 @@ async function runStage(
   return running ? measured : { ...measured, foreignCores, isDisturbed: isDisturbing(foreignCores) };
 }
 
-/** Abandons a measurement that is interrupted: its server may not answer for a long time. @throws the reason of `over` */
+/** Abandons an interrupted measurement, whose server might not respond for a long time. @throws the reason of `over` */
 async function unlessOver<T>(measuring: Promise<T>, over: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const end = () => reject(over.reason);
@@ -143,7 +143,7 @@ async function unlessOver<T>(measuring: Promise<T>, over: AbortSignal): Promise<
 
 /**
  * Runs one stage and compares the counts.
- * @param ceiling packets per second of the closed loop before it
+ * @param ceiling packets per second of the preceding closed loop
  * @throws {Error} if the server cannot be reached, or the run is interrupted
  */
 async function measure(
@@ -207,14 +207,14 @@ const roles: Readonly<Record<string, ThreadRole>> = {
   fold: 'fold',
 };
 
-/** The warm-up is in both readings, so figures are per packet of the whole stage. */
+/** Returns the figures of a stage. The warm-up is in both readings, so they are per packet of the whole stage. */
 function between(before: ServerReading | undefined, after: ServerReading | undefined, { requests, rps }: LoadReport) {
   if (before === undefined || after === undefined || requests === 0) return { threads: [] };
   const { threads, disk, commitSeconds } = usageBetween(before, after);
   const perSecond = (amount: number) => (amount / requests) * rps;
   return {
     threads: threads.map(({ name, seconds }) => ({ role: roles[name] ?? 'other', cores: perSecond(seconds) })),
-    // Each worker has commits of its own.
+    // Each worker has its own commits.
     commitShare: Math.min(1, perSecond(commitSeconds)),
     ...(disk && { flushesPerSecond: perSecond(disk.flushes), bytesPerPacket: disk.bytes / requests }),
   };

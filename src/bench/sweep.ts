@@ -3,7 +3,7 @@ export const dimensions = ['threads', 'workers', 'batch-packets', 'commit-delay'
 
 export type Dimension = (typeof dimensions)[number];
 
-/** Values of these settings, by flag. The server has its default for a missing one. */
+/** Values of these settings, by option. The server uses its default for a missing setting. */
 export type Combination = Readonly<Partial<Record<Dimension, number>>>;
 
 export type Transport = 'http' | 'grpc';
@@ -15,16 +15,16 @@ export const grpcStreams = 16;
 export interface Stage {
   readonly transport: Transport;
   readonly connections: number;
-  /** `undefined`: as fast as the server answers. Otherwise an open loop at this share of the ceiling. */
+  /** `undefined`: as fast as the server responds. Otherwise, an open loop at this share of the ceiling. */
   readonly share?: number;
-  /** Seconds that are measured, and those before. */
+  /** Measured seconds, and seconds of warm-up before them. */
   readonly seconds: number;
   readonly warmupSeconds: number;
 }
 
-/** One start of the server, with its stages. */
+/** One run of a server, with its stages. */
 export interface Run {
-  /** `undefined`: the recommended one, known after the runs before. */
+  /** `undefined`: the recommended combination, known after the earlier runs. */
   readonly combination: Combination | undefined;
   readonly stages: readonly Stage[];
 }
@@ -43,13 +43,13 @@ export interface SweepOptions {
   readonly values: Readonly<Partial<Record<Dimension, readonly number[]>>>;
   /** Ascending. */
   readonly connections: readonly number[];
-  /** Number of times that the base and the recommended settings are measured again, in turn. */
+  /** Number of times that the base and the recommended settings are measured again, alternately. */
   readonly repeats: number;
-  /** Least seconds of a stage, and the seconds of its warm-up. */
+  /** Minimum seconds of a stage, and the seconds of its warm-up. */
   readonly least: number;
 }
 
-/** Seconds for a start and a stop of the server, and for the check of the counts after a stage. */
+/** Seconds for starting and stopping the server, and for checking the counts after a stage. */
 const startSeconds = 2.5;
 const checkSeconds = 1;
 const longestStage = 30;
@@ -57,14 +57,14 @@ const longestStage = 30;
 /** Shares of the ceiling at which latency is measured. */
 const openShares = [0.5, 0.8] as const;
 
-/** The shortest total time of a sweep, seconds. */
+/** Returns the shortest total time of a sweep, seconds. */
 export function leastTime(options: SweepOptions): number {
   return Math.ceil(sumDurations(listRuns(options, options.least)));
 }
 
 /**
- * Plans a sweep: the ceiling and the latencies of the base, then of each other value of each dimension, one at a time, and finally the base
- * and the recommended settings again. The stages share the time equally.
+ * Plans a sweep: first the ceiling and the latencies of the base, then of each other value of each dimension, one at a
+ * time, and finally of the base and the recommended settings again. The stages share the time equally.
  */
 export function planSweep(options: SweepOptions): SweepPlan {
   const stages = listRuns(options, 0).flatMap((run) => run.stages).length;
@@ -78,7 +78,7 @@ function findBase(values: SweepOptions['values']): Combination {
   return Object.fromEntries(Object.entries(values).map(([name, [first]]) => [name, first]));
 }
 
-/** As many calls are under way over gRPC as over HTTP. */
+/** Returns the number of gRPC connections with as many concurrent calls as HTTP requests. */
 function channelsFor(connections: number): number {
   return Math.ceil(connections / grpcStreams);
 }

@@ -51,7 +51,7 @@ export const stageColumns: readonly StageColumn[] = [...speedColumns, ...costCol
 /** Maximum width of the output, columns. */
 export const mostWidth = 100;
 
-/** The stages as tables for a terminal, whose rows have the numbers of the stages. */
+/** Formats the stages as tables for a terminal, whose rows have the numbers of the stages. */
 export function tablesText(all: readonly Measurement[], base: Combination, screen: Screen): string {
   const width = Math.min(mostWidth, screen.width ?? mostWidth);
   const number = { title: '#', right: true as const };
@@ -66,18 +66,18 @@ export function tablesText(all: readonly Measurement[], base: Combination, scree
   return tables.join('\n');
 }
 
-/** Units have upper and lower case: µs in upper case would be Greek. */
+/** Formats a heading. Units have upper and lower case: µs in upper case would be Greek. */
 function formatHeading({ title, unit }: StageColumn): string {
   return unit === undefined ? title.toUpperCase() : `${title.toUpperCase()} ${unit}`;
 }
 
-/** The load in words: `http, ceiling` or `http, 80 %, disturbed`. */
+/** Formats the load: `http, ceiling` or `http, 80 %, disturbed`. */
 export function describeLoad({ transport, share, isDisturbed }: Measurement): string {
   const load = share === undefined ? 'ceiling' : `${Math.round(share * 100)} %`;
   return `${transport}, ${load}${isDisturbed ? ', disturbed' : ''}`;
 }
 
-/** A whole number with separators; `-` if unknown. */
+/** Formats a whole number with separators; `-` if unknown. */
 export function whole(value: number | undefined): string {
   return value === undefined ? '-' : Math.round(value).toLocaleString('en-GB');
 }
@@ -86,7 +86,7 @@ function tenths(value: number): string {
   return value.toFixed(1);
 }
 
-/** Breaks a text into indented lines of at most `mostWidth` columns. A longer word has a line of its own. */
+/** Breaks a text into indented lines of at most `mostWidth` columns. A longer word has its own line. */
 export function paragraph(text: string): string {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

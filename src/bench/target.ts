@@ -29,7 +29,7 @@ export interface Target {
 const stopMs = 15_000;
 const keptOutput = 4_000;
 
-/** Without rate limits: the sweep is about what the machine can do. */
+/** Settings without rate limits, as the sweep measures the machine. */
 const unlimited = ['--rate=0', '--api-rate=0', '--token-rate=0', '--max-connections-per-address=0'];
 
 /**
@@ -54,7 +54,7 @@ export async function startOwnServer(directory: string, combination: Combination
     ...unlimited,
     ...settings,
   ]);
-  // In a group of its own, Ctrl-C of the terminal does not reach it: it is stopped once its stage is over.
+  // Ctrl-C of the terminal does not reach the server in its own process group. It is stopped once its stage is over.
   const child = spawn(program, args, { env: environment(context), stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
@@ -77,14 +77,14 @@ export async function startOwnServer(directory: string, combination: Combination
   }
 }
 
-/** This program with other arguments. Compiled, it has its script within the executable. */
+/** Returns the command line of this program with other arguments. The compiled program contains its script. */
 function command(args: readonly string[]): [program: string, args: string[]] {
   const script = process.argv[1];
   const own = script === undefined || script.startsWith('/$bunfs/') ? [] : [script];
   return [process.execPath, [...own, ...args]];
 }
 
-/** The environment without settings of flagmeter, which would change the sweep. */
+/** Returns the environment without settings of flagmeter, which would change the sweep. */
 function environment({ env }: Context): Record<string, string> {
   const kept = Object.entries(env).filter(([name, value]) => value !== undefined && !name.startsWith('FLAGMETER_'));
   return Object.fromEntries(kept) as Record<string, string>;
@@ -113,7 +113,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** A server that runs already, and is not stopped. @throws {UsageError} for an address that is refused */
+/** Returns a server that already runs, and is not stopped. @throws {UsageError} for a refused address */
 export function runningServer(given: Arguments, context: Context): Target {
   const url = readServerUrl(given.value('url') ?? '', '--url');
   const { protocol, hostname, host, pathname } = new URL(url);
@@ -130,18 +130,18 @@ export function runningServer(given: Arguments, context: Context): Target {
   return { http: host, grpc, api, stop: async () => {} };
 }
 
-/** The host of `--grpc`. @throws {UsageError} */
+/** Returns the host of `--grpc`. @throws {UsageError} */
 function parseHost(address: string): string {
   const url = `http://${address}`;
   if (/^[^/?#@\s]+:\d+$/.test(address) && URL.canParse(url)) return new URL(url).hostname;
   throw new UsageError(`Cannot use --grpc ${address}: must be HOST:PORT, without TLS`);
 }
 
-/** A load test of a server of someone else is an attack. @throws {UsageError} */
+/** Checks that the user owns a server: a load test of another server is an attack. @throws {UsageError} */
 function checkOwner(hostname: string, given: Arguments): void {
   if (isLoopback(hostname) || given.has('i-own-this-host')) return;
   throw new UsageError(
-    `Cannot drive ${hostname}: not a loopback address. The load may make a server unavailable. If it is yours, add --i-own-this-host`,
+    `Cannot drive ${hostname}: not a loopback address. The load can make a server unavailable. If it is yours, add --i-own-this-host`,
   );
 }
 
@@ -149,7 +149,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether a host is this machine. Only `localhost` is accepted as a name: another one may resolve to anything. */
+/** True if a host is this machine. `localhost` is the only accepted name, as other names can resolve to anything. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (host === 'localhost') return true;

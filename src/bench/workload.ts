@@ -12,10 +12,10 @@ type LoadSettings = Omit<
   'protocol' | 'streams' | 'path' | 'message' | 'positions' | 'firstNumber' | 'response' | 'host' | 'port'
 >;
 
-/** What a stage sends, and to which applications. */
+/** The requests of a stage, and the applications that receive them. */
 export interface Workload {
   readonly applications: Applications;
-  /** The plan of the next stage. @param address `HOST:PORT` */
+  /** Returns the plan of the next stage. @param address `HOST:PORT` */
   plan(address: string, sending: LoadSettings): LoadPlan;
 }
 
@@ -30,7 +30,7 @@ export async function createWorkload(api: Api, transport: Transport, count: numb
   return transport === 'http' ? packets(api, name, count, now) : reports(api, name, now);
 }
 
-/** The packets of a browser, for one application after the other. */
+/** Creates packets of a browser, for one application after the other. */
 async function packets(api: Api, name: string, count: number, now: number): Promise<Workload> {
   const of = [];
   for (let number = 1; number <= count; number += 1)
@@ -47,7 +47,7 @@ async function packets(api: Api, name: string, count: number, now: number): Prom
   };
 }
 
-/** The report of a server with 20 features, each time as another one. */
+/** Creates a report of a server with 20 features, sent each time for another instance or time. */
 async function reports(api: Api, name: string, now: number): Promise<Workload> {
   const reportFor = (key: string) => encodeReport(key, new Date(now));
   const application = await createApplication(api, name, (key) => [reportFor(key)]);
@@ -76,7 +76,7 @@ function splitAddress(address: string): { readonly host: string; readonly port: 
 
 const hourMs = 3_600_000;
 
-/** An application of a bench, with what it is sent. */
+/** An application of a bench, and its packets. */
 interface Application {
   readonly id: string;
   /** The key in the packets. */
@@ -90,7 +90,7 @@ class Applications {
   readonly #all: readonly Application[];
   readonly #accepted: number[];
   readonly #since: number;
-  /** Packets without a response: the server may have counted them. */
+  /** Number of packets without a response, which the server might have counted. */
   #uncertain = 0;
   sent = 0;
 
@@ -101,7 +101,7 @@ class Applications {
     this.#since = now;
   }
 
-  /** Adds the outcome of a stage, whose requests were the packets of one application after the other. */
+  /** Adds the result of a stage, whose requests were the packets of one application after the other. */
   add({ accepted, errors, sent }: Pick<LoadReport, 'accepted' | 'errors' | 'sent'>): void {
     accepted.forEach((count, index) => {
       this.#accepted[index]! += count;
@@ -110,7 +110,7 @@ class Applications {
     this.sent += sent;
   }
 
-  /** Compares the usage reports with what was acknowledged. @returns the first difference */
+  /** Compares the usage reports with the acknowledged packets. @returns the first difference */
   async difference(now: number): Promise<string | undefined> {
     let first = 0;
     for (const { id, packets } of this.#all) {
@@ -130,7 +130,9 @@ class Applications {
   }
 }
 
-/** A response with an HTTP status tells that nothing was counted; a broken connection and a gRPC status do not. */
+/**
+ * True if nothing was counted: a response with an HTTP status says so; a broken connection and a gRPC status do not.
+ */
 function isStatus(kind: string): boolean {
   return /^\d+$/.test(kind);
 }
@@ -149,8 +151,8 @@ async function createApplication(
 type Counts = ReadonlyMap<string, readonly number[]>;
 
 /**
- * The first series whose counts are not those of the acknowledged packets.
- * @param uncertain number of packets without a response, which may have been counted
+ * Finds the first series whose counts differ from the acknowledged packets.
+ * @param uncertain number of packets without a response, which might have been counted
  */
 export function findDifference(expected: Counts, counted: Counts, uncertain: number): string | undefined {
   for (const series of new Set([...expected.keys(), ...counted.keys()])) {
@@ -173,7 +175,7 @@ function countsIn(report: Item): Counts {
   );
 }
 
-/** Reports consist of whole hours. */
+/** Returns the start of the hour, as reports consist of whole hours. */
 function hourAt(time: number): string {
   return new Date(Math.floor(time / hourMs) * hourMs).toISOString();
 }

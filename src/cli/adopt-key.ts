@@ -14,9 +14,9 @@ import { printable } from './show.ts';
 
 export const adoptKey = clientCommand({
   name: 'keys adopt',
-  summary: 'Adopt a token of Unleash as a key; standard input has the token on its first line',
+  summary: 'Adopt an Unleash token as a key; the token is the first line of standard input',
   options: [
-    option('environment NAME', 'Environment that the token stands for', { required: true }),
+    option('environment NAME', 'Environment of the token', { required: true }),
     option('type TYPE', 'Type of the key', { required: true, values: listValues(type) }),
     option('name NAME', 'Key name', { more: 'default: Adopted and the type' }),
     ...[appOption, urlOption, jsonOption],
@@ -25,7 +25,7 @@ export const adoptKey = clientCommand({
 });
 
 /**
- * No message repeats the token.
+ * Adopts a token. No message repeats the token.
  * @throws {UsageError} for wrong arguments
  * @throws {Failure} if the server refuses, or cannot be reached
  */

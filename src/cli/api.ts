@@ -22,12 +22,12 @@ export type Query = Readonly<Record<string, string>>;
 /** The management API of one server. Paths are segments below `/api/v2`, not encoded. */
 export interface Api {
   readonly url: string;
-  /** @returns `undefined` for an empty answer @throws {Failure} if the server refuses */
+  /** @returns `undefined` for an empty response @throws {Failure} if the server refuses */
   call(method: string, path: readonly string[], body?: object): Promise<unknown>;
-  /** For names that a path cannot have. @throws {Failure} if the server refuses */
+  /** Deletes an item whose name a path cannot contain. @throws {Failure} if the server refuses */
   remove(path: readonly string[], query: Query): Promise<string | null>;
   read(path: readonly string[], query: Query): Promise<Item>;
-  /** The rows of a report or a list, as they arrive. @throws {Failure} if the server refuses, or the connection breaks */
+  /** Yields the rows of a report or a list. @throws {Failure} if the server refuses, or the connection breaks */
   rows(path: readonly string[], query: Query, format: string): Promise<AsyncIterable<Uint8Array>>;
   /** The items of a list, from all of its pages. @throws {Failure} if the server refuses */
   list(path: readonly string[], filters?: Query, most?: number): Promise<readonly Item[]>;
@@ -82,7 +82,7 @@ export function openApi(context: Context, url: string, access: Access): Api {
   };
 }
 
-/** Repeats a request once with a new token after a 401, and after each 429. */
+/** Sends a request. Repeats it once with a new token after a 401, and after each 429. */
 async function ask<Given extends JsonResponse>(
   context: Context,
   access: Access,
@@ -105,7 +105,7 @@ async function ask<Given extends JsonResponse>(
   }
 }
 
-/** The trace of the command, such as a pipeline's. Tools pass it in these variables. */
+/** Returns the trace of the command, such as the trace of a pipeline. Tools pass it in these variables. */
 function readTrace({ TRACEPARENT, TRACESTATE }: Context['env']): Record<string, string> {
   if (TRACEPARENT === undefined || !/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(TRACEPARENT)) return {};
   const state = /^[\x20-\x7e]{1,512}$/.test(TRACESTATE ?? '') ? { tracestate: TRACESTATE! } : {};
@@ -131,7 +131,7 @@ function computeWait({ retryAfter }: JsonResponse, waits: number): number | unde
   return wait <= longestWait ? wait : undefined;
 }
 
-/** @throws {UsageError} for a dot segment (RFC 3986 §5.2.4): it would address something else */
+/** @throws {UsageError} for a dot segment (RFC 3986 §5.2.4), which would address another resource */
 function buildTarget(url: string, path: readonly string[]): string {
   const wrong = path.find((segment) => ['', '.', '..'].includes(segment));
   if (wrong !== undefined) throw new UsageError(`Cannot use the name '${wrong}': not allowed in an address`);

@@ -22,7 +22,7 @@ export interface Syntax {
 }
 
 export interface Command extends Syntax {
-  /** More of the help text, in lines of at most 100 columns. */
+  /** Additional help text, in lines of at most 100 columns. */
   readonly notes?: string;
   /** @param argv the arguments after the name of the command @returns exit code */
   run(argv: readonly string[], terminal: Terminal): Promise<number>;
@@ -70,15 +70,15 @@ export interface Arguments {
   /** Empty if the command has no operand. */
   readonly operand: string;
   has(option: string): boolean;
-  /** The value of a flag; the last one if it is repeated. */
+  /** The value of an option; the last value if the option is repeated. */
   value(option: string): string | undefined;
-  /** Every value of a repeatable flag. */
+  /** Every value of a repeatable option. */
   all(option: string): readonly string[];
 }
 
 /**
- * After `--` an operand may begin with a dash.
- * @throws {UsageError} for an unknown flag, a value that is not allowed, and a missing or surplus argument
+ * Reads the arguments of a command. After `--`, an operand may begin with a dash.
+ * @throws {UsageError} for an unknown option, a value that is not allowed, and a missing or surplus argument
  */
 export function readGiven(command: Syntax, argv: readonly string[]): Arguments {
   const operands: string[] = [];
@@ -98,13 +98,13 @@ export function readGiven(command: Syntax, argv: readonly string[]): Arguments {
   };
 }
 
-const dashes = 'flags begin with two dashes, other arguments with none';
+const dashes = 'options begin with two dashes, other arguments with none';
 
 function findValues({ options }: Syntax, name: string): readonly string[] | undefined {
   return options.find((option) => option.name === name)?.values;
 }
 
-/** A value with the capitals and hyphens of the listed one. */
+/** Returns a value with the capitals and hyphens of the listed value. */
 function asListed(value: string, values: readonly string[] = []): string {
   const plain = (text: string) => text.toLowerCase().replaceAll('_', '-');
   return values.find((each) => plain(each) === plain(value)) ?? value;
@@ -130,7 +130,7 @@ function readOperand({ name, operand }: Syntax, given: readonly string[]): strin
   const [typed = '', surplus] = operand === undefined ? ['', ...given] : given;
   const value = asListed(typed, operand?.values);
   if (surplus !== undefined) {
-    const taken = operand === undefined ? 'flags only' : `one argument, ${operand.name}`;
+    const taken = operand === undefined ? 'options only' : `one argument, ${operand.name}`;
     throw new UsageError(`Cannot use the argument '${surplus}': ${name} takes ${taken}`);
   }
   if (operand === undefined || (operand.optional && value === '')) return value;

@@ -9,14 +9,14 @@ interface Choice {
 /** A position on the command line, by the words before it: none, `apps`, `apps create`. */
 interface Place {
   readonly words: readonly string[];
-  /** True if the words are a whole command, which its flags and operand follow in any order. */
+  /** True if the words are a whole command, which its options and operand follow in any order. */
   readonly isCommand: boolean;
   readonly choices: readonly Choice[];
   readonly options: readonly OptionValue[];
 }
 
 interface OptionValue {
-  /** With its dashes. */
+  /** Name with its dashes. */
   readonly option: string;
   readonly kind: 'words' | 'file' | 'anything';
   readonly words: readonly string[];
@@ -55,7 +55,7 @@ function commandPlace({ name, operand, options }: Syntax): Place {
   };
 }
 
-/** The arms of a POSIX shell's `case` on `PLACE:FLAG`, for what follows a flag. */
+/** Returns the arms of a POSIX shell's `case` on `PLACE:OPTION`, for the value of an option. */
 function valueArms(places: readonly Place[], then: (value: OptionValue) => string): string {
   const arms = new Map<string, string[]>();
   for (const { words, options } of places) {
@@ -67,7 +67,7 @@ function valueArms(places: readonly Place[], then: (value: OptionValue) => strin
   return Array.from(arms, ([action, patterns]) => `    ${patterns.join('|')}) ${action} ;;\n`).join('');
 }
 
-/** The first words of commands of two words, as a pattern of a POSIX shell. */
+/** Returns the first words of two-word commands, as a pattern of a POSIX shell. */
 function groupPattern(places: readonly Place[]): string {
   const groups = places.filter(({ words }) => words.length === 2).map(({ words: [first] }) => first);
   return [...new Set(groups)].join('|');
@@ -77,7 +77,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** For bash 3.2 and later. */
+/** Returns the script for bash 3.2 and later. */
 export function bashScript(places: readonly Place[]): string {
   return `# Completion of flagmeter for bash: source <(flagmeter completion bash)
 _flagmeter() {
@@ -113,7 +113,7 @@ function lines(words: readonly string[]): string {
   return `$${quoted(words.join('\\n'))}`;
 }
 
-/** The script can also be a file of `fpath`. */
+/** Returns the script for zsh, which can also be a file of `fpath`. */
 export function zshScript(places: readonly Place[]): string {
   return `#compdef flagmeter
 # Completion of flagmeter for zsh: source <(flagmeter completion zsh)
@@ -148,7 +148,7 @@ function zshCase({ words, choices }: Place): string {
 
 export function fishScript(places: readonly Place[]): string {
   return `# Completion of flagmeter for fish: flagmeter completion fish > ~/.config/fish/completions/flagmeter.fish
-# Whether the words before the cursor are these, or begin with them.
+# True if the words before the cursor are these, or begin with them.
 function __flagmeter_at
     set -l words (commandline -opc)
     test "$words[2..-1]" = "$argv"
@@ -162,7 +162,7 @@ ${places.map(placeLines).join('')}`;
 }
 
 function placeLines({ words, isCommand, choices, options }: Place): string {
-  // Without flags the operand is the next word, and nothing follows it.
+  // If a command has no options, its operand is the next word, and nothing follows it.
   const where = isCommand && choices.some(({ word }) => word.startsWith('--')) ? '__flagmeter_in' : '__flagmeter_at';
   const condition = `-n ${fishQuoted(`${where} ${words.join(' ')}`.trim())}`;
   return choices
@@ -180,7 +180,7 @@ function takes(value: OptionValue | undefined): string {
   return value.kind === 'file' ? ' -r -F' : ' -x';
 }
 
-/** fish has its own escapes. */
+/** Quotes a text with the escapes of fish. */
 function fishQuoted(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`;
 }

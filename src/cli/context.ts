@@ -41,7 +41,7 @@ export function createContext(terminal: Terminal | Context): Context {
   };
 }
 
-/** Starts the browser that `BROWSER` names, or the default one of the desktop. */
+/** Starts the browser that `BROWSER` names, or the default browser of the desktop. */
 function openBrowser(url: string, env: Terminal['env']): boolean {
   const desktop = process.platform === 'darwin' ? 'open' : 'xdg-open';
   const hasDesktop = process.platform === 'darwin' || env['DISPLAY'] || env['WAYLAND_DISPLAY'];

@@ -15,13 +15,13 @@ export class Reader {
     this.#api = api;
   }
 
-  /** @param name of the flag, without dashes @throws {UsageError | Failure} */
+  /** @param name of the option, without dashes @throws {UsageError | Failure} */
   async value(text: string, { as, nullable }: FieldValue, name: string): Promise<unknown> {
     if (nullable && text === (as === 'number' ? 'default' : '')) return null;
     return as === undefined ? text : this.#readings[as](text, name);
   }
 
-  /** The fields whose flags were given, and those with a default. @throws {UsageError | Failure} */
+  /** Returns the fields whose options were given, and fields with a default. @throws {UsageError | Failure} */
   async fields(fields: readonly Field[], given: Arguments): Promise<Record<string, unknown>> {
     const all: Record<string, unknown> = {};
     for (const field of fields) {
@@ -82,7 +82,7 @@ export function readTime(text: string, option: string, now: number): string {
   return readWith(text, option, { now, direction: -1, forms: timeForms });
 }
 
-/** As `readTime`, but a duration is after now. @throws {UsageError} */
+/** Reads a time like `readTime`, but a duration is after now. @throws {UsageError} */
 function readLaterTime(text: string, option: string, now: number): string {
   return readWith(text, option, { now, direction: 1, forms: laterForms });
 }
@@ -99,7 +99,7 @@ function readWith(text: string, option: string, reading: TimeReading): string {
   throw new UsageError(`Cannot use --${option} ${text}: must be a time such as ${reading.forms}`);
 }
 
-/** Unix ms; NaN if the text is not a time. */
+/** Returns Unix ms; NaN if the text is not a time. */
 function parse(text: string, { now, direction }: TimeReading): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) return now + direction * Number(count) * (units[unit] ?? Number.NaN);
@@ -109,7 +109,7 @@ function parse(text: string, { now, direction }: TimeReading): number {
   return dateTime.test(text) ? Date.parse(text.toUpperCase().replace(/ UTC$/, 'Z').replace(' ', 'T')) : Number.NaN;
 }
 
-/** `Date.parse` reads 30 February as 2 March. */
+/** True if a text is an existing day. `Date.parse` reads 30 February as 2 March. */
 function isDay(text: string): boolean {
   const at = date.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);

@@ -13,10 +13,10 @@ import { printable } from './show.ts';
 const maxListed = 12;
 
 /**
- * The item with this key, or else the only one with this alias.
- * @param replaced a field that is not `null` in an item with a successor, which an alias does not stand for
- * @throws {Failure} if no item has it, or it belongs to a team that the caller is not in
- * @throws {UsageError} if several have it
+ * Returns the item with this key, or else the only item with this alias.
+ * @param replaced a field that is not `null` in an item with a successor; an alias stands for the successor
+ * @throws {Failure} if no item matches, or the item belongs to a team that the caller is not in
+ * @throws {UsageError} if several items match
  */
 export async function find(
   api: Api,
@@ -43,13 +43,13 @@ export async function find(
   return found;
 }
 
-/** The form of ids of the server. */
+/** Pattern of the server's ids. */
 const idPattern = /^[a-z]+_[\da-f]{24}$/;
 
 /**
- * Reads an item by an id that is not in the list, which has only items of the caller's teams.
- * @returns `undefined` if it does not exist
- * @throws {Failure} if it belongs to another team
+ * Reads an item by an id that is not in the list, because the list has only items of the caller's teams.
+ * @returns `undefined` if the item does not exist
+ * @throws {Failure} if the item belongs to another team
  */
 async function findUnlisted(
   api: Api,
@@ -66,7 +66,7 @@ async function findUnlisted(
   }
 }
 
-/** The failure for an item that does not exist, with a similar name. */
+/** Returns the failure for an item that does not exist, with a similar name. */
 export function missing(items: readonly Item[], { one, key, alias = key }: ItemIdentity, named: string): Failure {
   const names = items.map((item) => printable(String(item[alias])));
   const inOtherCase = names.find((name) => name.toLowerCase() === named.toLowerCase());
@@ -103,7 +103,7 @@ export async function ownerIn(api: Api, text: string): Promise<Item> {
   return { type: 'text', name: text };
 }
 
-/** The path of the application or the team that a flag names. @throws {Failure | UsageError} */
+/** Returns the path of the application or the team that an option names. @throws {Failure | UsageError} */
 export async function ownerPath(
   within: 'app' | 'team' | undefined,
   given: Arguments,
@@ -120,9 +120,9 @@ export async function ownerPath(
 
 /**
  * Refuses a second application of the same name in a team, which the API allows.
- * @param id of the application that gets the name; `undefined` for a new one
- * @param teamId of a new one; by default the caller's primary team
- * @throws {Failure} `conflict`, with the id of the first
+ * @param id of the application that gets the name; `undefined` for a new application
+ * @param teamId of a new application; by default the caller's primary team
+ * @throws {Failure} `conflict`, with the id of the first application
  */
 export async function checkOnlyOne(
   api: Api,

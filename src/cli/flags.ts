@@ -2,27 +2,27 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearestKnown } from '../contract/nearest.ts';
 import type { Option } from '../contract/shapes/option.ts';
 
-/** Exit code 2, with the message on standard error. */
+/** An error in the usage of a command: exit code 2, with the message on standard error. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 export type KnownOption = Pick<Option, 'name' | 'value' | 'formerly'>;
 
-/** A flag, or an operand, which has no name. */
+/** An option, or an operand, which has no name. */
 interface Argument {
-  /** Without the dashes. */
+  /** Name without the dashes. */
   readonly name?: string;
-  /** Empty for a switch. */
+  /** Value; empty for a switch. */
   readonly value: string;
-  /** Begins with a single dash, which no flag does, and an operand only after `--`. */
+  /** Set if the argument begins with a single dash. Options do not, and operands only after `--`. */
   readonly dashed?: true;
 }
 
 /**
  * Parses arguments one by one: `--name value`, `--name=value`, `--switch`, operands, and after `--` operands only.
  * @param command name in the form that `flagmeter help` takes
- * @throws {UsageError} for an unknown flag, or a missing value
+ * @throws {UsageError} for an unknown option, or a missing value
  */
 export function* readArguments(
   argv: readonly string[],
@@ -32,7 +32,8 @@ export function* readArguments(
   const types = known.flatMap(({ name, formerly = name, value }) =>
     [name, formerly].map((each) => [each, { type: value === undefined ? 'boolean' : 'string' }]),
   );
-  // Not strict: its messages quote values, which may be secrets. Errors are detected here instead.
+  // Not strict, because the messages of strict parsing quote values, which might be secrets. Errors are detected here
+  // instead.
   const options = Object.fromEntries(types) as ParseArgsConfig['options'] & {};
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true });
   for (const token of tokens) {
@@ -61,7 +62,7 @@ function readOption(
 
 interface OptionToken {
   readonly name: string;
-  /** With its dashes. */
+  /** Name with its dashes. */
   readonly rawName: string;
   readonly index: number;
   readonly value?: string | undefined;
@@ -70,15 +71,15 @@ interface OptionToken {
 }
 
 /**
- * Parses arguments that must all be flags. If a flag is repeated, its last value is used.
- * @returns flag name without dashes → value; empty for a switch
- * @throws {UsageError} for an unknown flag, a missing value, or an operand
+ * Parses arguments that must all be options. If an option is repeated, its last value is used.
+ * @returns option name without dashes → value; empty for a switch
+ * @throws {UsageError} for an unknown option, a missing value, or an operand
  */
 export function readOptions(argv: readonly string[], known: readonly KnownOption[]): Map<string, string> {
   const found = new Map<string, string>();
   for (const { name, value } of readArguments(argv, known)) {
     if (name === undefined) {
-      const taken = known.length === 0 ? 'this command takes no arguments' : 'only flags (--name value) are accepted';
+      const taken = known.length === 0 ? 'this command takes no arguments' : 'only options (--name value) are accepted';
       throw new UsageError(`Cannot use the argument '${value}': ${taken}`);
     }
     found.set(name, value);
@@ -86,15 +87,15 @@ export function readOptions(argv: readonly string[], known: readonly KnownOption
   return found;
 }
 
-/** Omits the value of an unknown flag and anything after a space in its name: it may be a secret. */
+/** Omits the value of an unknown option, and anything after a space in its name, as it might be a secret. */
 function describeUnknownOption(given: string, known: readonly KnownOption[], command?: string): string {
   const [name = ''] = given.split(/\s/, 1);
-  if (known.length === 0) return `Unknown flag --${name}; this command takes no flags`;
+  if (known.length === 0) return `Unknown option --${name}; this command takes no options`;
   const help = command === undefined ? '' : `; flagmeter help ${command} lists them`;
   const names = known.map((option) => option.name);
   const usual = name === 'port' ? names.find((each) => each === 'listen') : undefined;
-  if (usual !== undefined) return `Unknown flag --port; use --${usual} HOST:PORT, such as --${usual} :8080`;
-  return `Unknown flag --${name}${nearestKnown(name, names, '--') || help}`;
+  if (usual !== undefined) return `Unknown option --port; use --${usual} HOST:PORT, such as --${usual} :8080`;
+  return `Unknown option --${name}${nearestKnown(name, names, '--') || help}`;
 }
 
 /** @param word given instead, if any */

@@ -20,8 +20,8 @@ export const health = clientCommand({
     ...[urlOption, jsonOption],
   ],
   notes: `
-The findings are those of Home and of the flags page in the console. Exit code 8: a finding is
-urgent. Otherwise 0, also if there are warnings.
+Home and the flags page in the console show the same findings. Exit code 8: a finding is urgent.
+Otherwise 0, also if there are warnings.
 ${tableNotes}`,
   run: listFindings,
 });
@@ -41,7 +41,7 @@ async function listFindings(given: Arguments, context: Context): Promise<number>
   else context.err('Nothing needs attention\n');
   if ('complete' in rest && !rest.complete) context.err('Not all applications have been checked yet\n');
   if ('itemsLeftOut' in rest && rest.itemsLeftOut > 0)
-    context.err(`Left out: ${rest.itemsLeftOut} less urgent. Use --app\n`);
+    context.err(`Omitted ${rest.itemsLeftOut} less urgent findings; use --app\n`);
   const urgent = items.filter(({ severity }) => severity === 'urgent').length;
   if (urgent === 1) throw new Failure('found', 'There is 1 urgent finding');
   if (urgent > 1) throw new Failure('found', `There are ${urgent} urgent findings`);

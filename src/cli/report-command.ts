@@ -46,7 +46,7 @@ export async function runReport(report: Report, given: Arguments, context: Conte
   return 0;
 }
 
-/** The additional table of a report; `undefined` if the caller may not read it. @throws {Failure} */
+/** Returns the additional table of a report; `undefined` if the caller may not read it. @throws {Failure} */
 async function readMore({ more }: Report, api: Api): Promise<Sheet | undefined> {
   if (more === undefined) return undefined;
   try {
@@ -58,7 +58,7 @@ async function readMore({ more }: Report, api: Api): Promise<Sheet | undefined> 
 }
 
 /**
- * The range that is given by its name, and the time zone.
+ * Returns the range that is given by its name, and the time zone.
  * @param now Unix ms
  * @throws {UsageError}
  */
@@ -70,7 +70,7 @@ function namedRange(given: Arguments, now: number): Query {
   const name = given.value('range') as CalendarRange | undefined;
   if (name === undefined) return timeZone;
   if (given.has('from') || given.has('to'))
-    throw new UsageError('Cannot use --range with --from or --to: it has both ends');
+    throw new UsageError('Cannot use --range with --from or --to: it sets both');
   const place = zone ?? 'UTC';
   const [from, to] = calendarRanges[name](dayAt(place, now)).map((day) => startOfDay(place, day));
   const time = (at: number) => new Date(at).toISOString();
@@ -115,7 +115,7 @@ function isEmpty(response: Item): boolean {
   return ['features', 'metrics'].every((field) => readItems(response, field).length === 0);
 }
 
-/** A report of a feature or a metric that does not exist would be empty. @throws {Failure} with the nearest name */
+/** Checks that the feature or metric of an empty report exists. @throws {Failure} with the nearest name */
 async function checkExists(api: Api, application: Item, given: Arguments): Promise<void> {
   for (const [flag, naming] of [
     ['feature', resources.features],

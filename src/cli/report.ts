@@ -10,17 +10,17 @@ export interface Report {
   /** The command, and the segment of its path. */
   readonly name: string;
   readonly summary: string;
-  /** The environments that it covers. */
+  /** The environments that the report covers. */
   readonly of: 'one environment' | 'any environment';
-  /** Parameters of its query, besides the application, the environment and the range. */
+  /** Query parameters in addition to the application, the environment and the range. */
   readonly fields: readonly Field[];
   /** A line above the tables, below the title. */
   headline?(report: Item): string;
-  /** A path below its tables, which only Admins of the installation may read, and the table of its answer. */
+  /** A path whose response becomes a further table. Only Admins of the installation may read it. */
   readonly more?: { readonly path: readonly string[]; table(response: Item): Sheet };
   /** Tables without rows are not printed. */
   tables(report: Item, given: ReadonlySet<string>): readonly Sheet[];
-  /** More of the help text. */
+  /** Additional help text. */
   readonly notes?: string;
   /** The message when no table has rows. */
   readonly empty: string;

@@ -32,7 +32,7 @@ export async function runResource(
   return 0;
 }
 
-/** A script must confirm with `--yes`. @throws {UsageError} before any request */
+/** Refuses a deletion by a script without `--yes`. @throws {UsageError} before any request */
 function checkCanAsk({ one }: Resource, word: string, given: Arguments, { person }: Context): void {
   if (person !== undefined || given.has('yes')) return;
   const why = 'standard input is not a terminal';
@@ -53,9 +53,9 @@ interface Call {
   readonly context: Context;
   readonly api: Api;
   readonly reader: Reader;
-  /** The path of its list. */
+  /** The path of the resource's list. */
   readonly path: readonly string[];
-  /** Of `act`. */
+  /** The action of the verb `act`. */
   readonly action?: Action | undefined;
 }
 
@@ -85,7 +85,7 @@ async function list({ resource, given, context, api, reader, path }: Call): Prom
     });
     throw new Failure('found', [`There ${count}`, ...caveats].join('. '));
   }
-  if (items.length === limit) context.err(`There may be more than these ${limit}: see --limit, --from and --to\n`);
+  if (items.length === limit) context.err(`There might be more than these ${limit}: see --limit, --from and --to\n`);
 }
 
 function printList(
@@ -140,11 +140,11 @@ async function act(call: Call): Promise<void> {
   });
 }
 
-/** Longer than the server waits for a receiver, ms. */
+/** Time limit for the first attempt, ms. It is longer than the server waits for a receiver. */
 const followMs = 20_000;
 const followEveryMs = 200;
 
-/** An item after its first attempt, or as it is after a while. */
+/** Returns an item after its first attempt, or after the time limit. */
 async function followed({ context: { clock, sleep }, api }: Call, path: readonly string[]): Promise<Item> {
   const deadline = clock.monotonic() + followMs;
   for (;;) {
@@ -193,7 +193,7 @@ async function remove(call: Call): Promise<void> {
   else err(`${capital(word)}d ${what}\n`);
 }
 
-/** The last segment of the item's path, and its name for people. */
+/** Returns the last segment of the item's path, and its name for people. */
 async function locate({ resource, given, api, path, action }: Call): Promise<{ id: string; called: string }> {
   const { key, alias } = resource;
   if (alias === undefined) return { id: given.operand, called: given.operand };
@@ -202,7 +202,7 @@ async function locate({ resource, given, api, path, action }: Call): Promise<{ i
   return { id, called: `${show(found[alias])} (${id})` };
 }
 
-/** If the item does not exist, the failure names the existing ones. */
+/** Runs work on an item. If the item does not exist, the failure names the existing items. */
 async function explained<T>(
   { resource, api, path }: Call,
   id: string,

@@ -11,7 +11,7 @@ export interface VerbCommand {
   /** The second word of the command; empty for a log, which can only be listed. */
   readonly word: string;
   readonly command: Syntax;
-  /** Of `act`. */
+  /** The action of the verb `act`. */
   readonly action?: Action;
 }
 
@@ -22,7 +22,7 @@ export function createCommands(resource: Resource): readonly VerbCommand[] {
   const operand = { name: one.split(' ').at(-1)!.toUpperCase(), description: describeHandles(resource) };
   const make = (verb: Verb, word: string, summary: string, more: Omit<Syntax, 'name' | 'summary'>) => {
     const options = [...more.options, ...where, jsonOption];
-    return { verb, word, command: { ...more, name: `${name} ${word}`.trim(), summary, flags: options } };
+    return { verb, word, command: { ...more, name: `${name} ${word}`.trim(), summary, options } };
   };
   const made = create?.word ?? 'create';
   const removed = remove?.word ?? 'delete';
@@ -50,7 +50,7 @@ function listOptions({ filters = [], defaultLimit, inRows }: Resource): readonly
   return [...filters, option('limit N', 'Maximum number of entries', { more: `default: ${defaultLimit}` })];
 }
 
-/** Lets a pipeline fail by the exit code. */
+/** An option with which a pipeline fails by the exit code. */
 const failIfAnyOption = option('fail-if-any', 'Exit with 8 if any are listed', { excludes: ['format'] });
 
 function describeHandles({ one, key, alias }: Resource): string {
@@ -59,7 +59,7 @@ function describeHandles({ one, key, alias }: Resource): string {
   return `${capital(one)}: ${words}`;
 }
 
-/** Prefixes the article. */
+/** Prefixes a noun with its article. */
 export function articled(one: string): string {
   return `${/^[aeio]/i.test(one) ? 'an' : 'a'} ${one}`;
 }

@@ -2,21 +2,21 @@ import type { Terminal } from './command.ts';
 import { UsageError } from './flags.ts';
 
 /**
- * The first line of the file that a flag names, or of standard input for `-`. No message repeats the value of the flag, which may be
- * the secret itself by mistake.
+ * Reads the first line of the file that an option names, or of standard input for `-`. Messages do not repeat the value
+ * of the option, which might be the secret itself by mistake.
  * @throws {UsageError} if it cannot be read
  */
 export function readSecretFile(option: string, path: string, terminal: Terminal): string {
   return readSecret(`--${option}`, path, terminal);
 }
 
-/** The same, for the file that a flag or a variable names. @throws {UsageError} */
+/** Reads the first line of the file that an option or a variable names. @throws {UsageError} */
 export function readSecret(source: string, path: string, terminal: Terminal): string {
   return readNamed(source, path, terminal, 'a file whose first line is the secret').split(/\r?\n/, 1)[0] ?? '';
 }
 
 /**
- * Reads the file that a flag names, or standard input for `-`.
+ * Reads the JSON file that an option names, or standard input for `-`.
  * @throws {UsageError} if it cannot be read, or is not JSON
  */
 export function readJsonFile(option: string, path: string, terminal: Terminal): unknown {

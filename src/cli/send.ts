@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { printable } from './show.ts';
 
-/** Time limit for an answer, ms. */
+/** Time limit for a response, ms. */
 const timeoutMs = 30_000;
 
 interface RequestContent {
@@ -17,7 +17,7 @@ export interface JsonResponse {
   /** The body, if it is JSON. */
   readonly json: unknown;
   readonly retryAfter: string | null;
-  /** Note of the server on a request that it accepted. */
+  /** Note of the server on an accepted request. */
   readonly noted?: string | null;
 }
 
@@ -47,11 +47,11 @@ export async function fetchWhole(context: Context, url: string, init: RequestIni
   }
 }
 
-/** Time limit for the start of an answer in rows, ms. The request may wait in a queue. */
+/** Time limit for the start of a response in rows, ms. The request can wait in a queue. */
 const rowsTimeoutMs = 300_000;
 
 /**
- * Sends a request whose answer is read as it arrives.
+ * Sends a request whose response is read as it arrives.
  * @returns the rows, or a refusal
  * @throws {Failure} as `send` does
  */
@@ -77,7 +77,7 @@ export async function sendForRows(
   }
 }
 
-/** If the connection breaks, rows are missing. */
+/** Yields rows as they arrive. If the connection breaks, rows are missing. */
 async function* streamRows(url: string, { body }: Response): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) yield chunk;
@@ -86,21 +86,21 @@ async function* streamRows(url: string, { body }: Response): AsyncGenerator<Uint
   }
 }
 
-/** The fields of a JSON object; empty for anything else. */
+/** Returns the fields of a JSON object; an empty object for anything else. */
 export function readFields(json: unknown): Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null ? { ...json } : {};
 }
 
-/** A text field of a JSON object, safe to print. */
+/** Returns a text field of a JSON object, safe to print. */
 export function readText(json: unknown, field: string): string | undefined {
   const value = readFields(json)[field];
   return typeof value === 'string' ? printable(value) : undefined;
 }
 
-/** The failure for an answer that no flagmeter server gives, such as a proxy's. */
+/** Returns the failure for a response that does not come from a flagmeter server, but from a proxy, for example. */
 export function notUnderstood(url: string, status: number): Failure {
   const kind = status === 502 || status === 503 || status === 504 ? 'unavailable' : 'failed';
-  return new Failure(kind, `${readOrigin(url)} does not answer like a flagmeter server (status ${status})`);
+  return new Failure(kind, `${readOrigin(url)} does not respond like a flagmeter server (status ${status})`);
 }
 
 function redirected(url: string, location: string | null): Failure {
@@ -118,7 +118,7 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNCLOSED: 'the connection was closed',
   ConnectionClosed: 'the connection was closed',
   UND_ERR_SOCKET: 'the connection was closed',
-  TimeoutError: `no answer within ${timeoutMs / 1000} s`,
+  TimeoutError: `no response within ${timeoutMs / 1000} s`,
 };
 
 const certificate = /CERT|SELF_SIGNED|UNABLE_TO_|SSL|TLS|HOSTNAME/;
@@ -135,7 +135,7 @@ function unreachable({ env }: Context, url: string, error: unknown): Failure {
   return new Failure('unavailable', `Cannot reach ${readOrigin(url)}: ${reason}${advice ?? ''}`);
 }
 
-/** Node wraps the cause in another error; Bun does not. */
+/** Finds the cause of an error. Node wraps it in another error; Bun does not. */
 function findCause(error: unknown): { code?: string; name: string; message: string } {
   if (!(error instanceof Error)) return { name: '', message: String(error) };
   return error.cause instanceof Error ? findCause(error.cause) : error;
@@ -159,7 +159,7 @@ interface ProxyVariable {
   readonly address: string;
 }
 
-/** The proxy of the environment for a URL, by the rules of the runtime's `fetch`. */
+/** Returns the proxy of the environment for a URL, by the rules of the runtime's `fetch`. */
 export function proxyFor(url: string, env: Context['env']): ProxyVariable | undefined {
   const { protocol, hostname, host } = new URL(url);
   const names = [`${protocol.slice(0, -1)}_proxy`, 'all_proxy'];
@@ -170,7 +170,7 @@ export function proxyFor(url: string, env: Context['env']): ProxyVariable | unde
   return { variable, address: address.replace(/^.*@/, '') };
 }
 
-/** True if `NO_PROXY` has the host: `*`, or the name or a suffix of it, with or without its port. */
+/** True if `NO_PROXY` has the host: `*`, or its name or a suffix of the name, with or without its port. */
 function isExcepted(hostname: string, host: string, env: Context['env']): boolean {
   const list = (env['no_proxy'] || env['NO_PROXY'] || '').toLowerCase().split(',');
   return list.some((entry) => {

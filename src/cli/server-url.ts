@@ -5,8 +5,8 @@ import { UsageError } from './flags.ts';
 export const usualUrl = 'http://127.0.0.1:8080';
 
 /**
- * Omits a slash at the end.
- * @param by the flag or variable that has it
+ * Reads the address of a server. Omits a slash at the end.
+ * @param by the option or variable that has the address
  * @throws {UsageError}
  */
 export function readServerUrl(text: string, by: string): string {

@@ -6,20 +6,22 @@ import { readSecret } from './secret-file.ts';
 import { readServerUrl, usualUrl } from './server-url.ts';
 import { openTokenStore, type StoredSession, type TokenStore, withSession } from './token-store.ts';
 
-/** An access token with less lifetime left is renewed before use, ms. */
+/** Minimum remaining lifetime of an access token, ms. A token with less is renewed before use. */
 const minLifeMs = 30_000;
 
-/** Loaded when a token is requested: most commands use a stored one. */
+/** Loads the token host when a token is requested, as most commands use a stored token. */
 const tokenHost = () => import('./token-host.ts');
 
 export interface Access {
-  /** An access token, renewed if it has expired. @throws {Failure} without a session */
+  /** Returns an access token, renewed if it has expired. @throws {Failure} without a session */
   token(): Promise<string>;
-  /** A new token for one that the server refused. @throws {Failure} if the session cannot be renewed */
+  /** Returns a new token in place of a refused token. @throws {Failure} if the session cannot be renewed */
   replace(refused: string): Promise<string>;
 }
 
-/** From `--url`, `FLAGMETER_URL`, the last login, or the default, in this order. @throws {UsageError} */
+/**
+ * Returns the address in `--url`, `FLAGMETER_URL`, the last login, or the default, in this order. @throws {UsageError}
+ */
 export function resolveServerUrl(context: Context, option: string | undefined): string {
   if (option !== undefined) return readServerUrl(option, '--url');
   const variable = context.env[clientVariables.url];
@@ -27,14 +29,14 @@ export function resolveServerUrl(context: Context, option: string | undefined): 
   return openTokenStore(context).read().current ?? usualUrl;
 }
 
-/** From `--auth-url` or `FLAGMETER_AUTH_URL`, else the server's. @throws {UsageError} */
+/** Returns the address in `--auth-url` or `FLAGMETER_AUTH_URL`, else the address of the server. @throws {UsageError} */
 export function resolveAuthUrl({ env }: Context, option: string | undefined, url: string): string {
   if (option !== undefined) return readServerUrl(option, '--auth-url');
   const variable = env['FLAGMETER_AUTH_URL'];
   return variable ? readServerUrl(variable, 'FLAGMETER_AUTH_URL') : url;
 }
 
-/** A token or an API key of the environment, else the last login there. @throws {UsageError} */
+/** Uses a token or an API key of the environment, else the last login at the server. @throws {UsageError} */
 export function openAccess(context: Context, url: string): Access {
   const { env } = context;
   const token = env[clientVariables.token];
@@ -64,7 +66,7 @@ export function describeSource({ env }: Context): string {
   return 'the last login';
 }
 
-/** If half an API key were ignored, commands would act as the user of the last login. */
+/** Returns the error for half an API key. If it were ignored, commands would act as the user of the last login. */
 export function halfOfKey(set: string, missing: string): UsageError {
   return new UsageError(`Cannot use ${set} without ${missing}: set both, or neither to use the last login`);
 }
@@ -94,7 +96,7 @@ function storedAccess(context: Context, url: string, store: TokenStore): Access 
     if (session === undefined) throw signInFirst(url, `Not signed in to ${url}`);
     return session;
   };
-  // One process at a time: reusing a refresh token ends the session.
+  // Renewed by one process at a time, as reusing a refresh token ends the session.
   const renew = (isGood: (session: StoredSession) => boolean) =>
     store.exclusively(async () => {
       const session = find();
@@ -113,7 +115,7 @@ function storedAccess(context: Context, url: string, store: TokenStore): Access 
   };
 }
 
-/** A failure that signing in repairs. */
+/** Returns a failure that signing in repairs. */
 export function signInFirst(url: string, why: string): Failure {
   return new Failure('unauthorized', `${why}; sign in with: flagmeter login --url ${url}`);
 }

@@ -6,16 +6,16 @@ const wide =
 
 interface Heading {
   readonly title: string;
-  /** Numbers, which are aligned right. */
+  /** True for numbers, which are aligned right. */
   readonly right?: true;
-  /** For text that may be truncated. */
+  /** True for text that can be truncated. */
   readonly cut?: true;
 }
 
 /** The terminal that a table is printed on. */
 export interface Screen {
   readonly bold: boolean;
-  /** In columns; unlimited if undefined. */
+  /** Width in columns; unlimited if undefined. */
   readonly width: number | undefined;
 }
 
@@ -27,7 +27,7 @@ interface Table {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** The characters that a reader perceives. Made on first use: every command loads this file, and few print a table. */
+/** Splits a text into perceived characters. Few commands need the segmenter, so it is created on first use. */
 function splitCharacters(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
@@ -36,7 +36,7 @@ function splitCharacters(text: string): Intl.Segments {
 const minWidth = 10;
 const gap = '  ';
 
-/** Rows below their titles, in aligned columns, with no line wider than the screen. */
+/** Formats rows below their titles, in aligned columns, with no line wider than the screen. */
 export function makeTable(headings: readonly Heading[], rows: readonly (readonly string[])[], screen: Screen): Table {
   const all = [headings.map(({ title }) => title), ...rows.map((row) => row.map(printable))];
   const widths = fitting(headings, measureColumns(all), screen.width ?? Number.POSITIVE_INFINITY);
@@ -45,13 +45,13 @@ export function makeTable(headings: readonly Heading[], rows: readonly (readonly
   return { text, leftOut: headings.slice(widths.length).map(({ title }) => title) };
 }
 
-/** Values behind their labels, one on a line, indented. */
+/** Formats values behind their labels, one per line, indented. */
 export function recordText(fields: readonly (readonly [label: string, value: string])[]): string {
   const rows = fields.map((field) => field.map(printable));
   return rows.map((row) => `  ${formatLine(row, measureColumns(rows), [])}\n`).join('');
 }
 
-/** Widths that fit. Columns are dropped from the end until truncating the widest texts is enough. */
+/** Returns the widths that fit. Columns are dropped from the end until truncating the widest texts is enough. */
 function fitting(headings: readonly Heading[], natural: readonly number[], width: number): number[] {
   const least = natural.map((each, at) => (headings[at]?.cut ? Math.min(each, minWidth) : each));
   let count = natural.length;
@@ -103,12 +103,12 @@ function measureWidth(text: string): number {
   return widths.reduce((sum, width) => sum + width, 0);
 }
 
-/** A text of a server or a user, safe to print to a terminal, on one line. */
+/** Makes a text of a server or a user safe to print to a terminal, on one line. */
 export function printable(text: string): string {
   return replaceActive(text, () => '\ufffd');
 }
 
-/** A value of the API as text for people. */
+/** Formats a value of the API for people. */
 export function show(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(show).join(', ');
@@ -117,7 +117,7 @@ export function show(value: unknown): string {
   return String(value).replace(time, '$1 $2 UTC');
 }
 
-/** The label of a field: `clientSecret` is "Client secret". */
+/** Returns the label of a field: `clientSecret` is "Client secret". */
 export function formatLabel(field: string): string {
   return capital(field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 }

@@ -24,13 +24,13 @@ import type { StoredSession } from './token-store.ts';
 
 /** A token host, and the options for requests to it. */
 export interface TokenHost {
-  /** Its metadata (RFC 8414), with endpoints below the given address. */
+  /** Metadata of the host (RFC 8414), with endpoints below the given address. */
   readonly server: AuthorizationServer;
   readonly scopes: readonly string[];
   readonly options: HttpRequestOptions<'GET' | 'POST', URLSearchParams>;
 }
 
-/** A token request that was refused (RFC 6749 §5.2). */
+/** A refused token request (RFC 6749 §5.2). */
 export class GrantRefusal extends Failure {
   readonly code: string;
 
@@ -54,7 +54,7 @@ export async function discover(context: Context, authUrl: string): Promise<Token
     server: {
       ...serverAt(authUrl),
       issuer,
-      // Every answer of the authorization endpoint must name its issuer (RFC 9207 §2.4).
+      // Every response of the authorization endpoint must name its issuer (RFC 9207 §2.4).
       authorization_response_iss_parameter_supported: true,
       ...(Array.isArray(algorithms) && { id_token_signing_alg_values_supported: algorithms.map(String) }),
       ...(deviceEndpoint !== undefined && { device_authorization_endpoint: deviceEndpoint }),
@@ -64,7 +64,7 @@ export async function discover(context: Context, authUrl: string): Promise<Token
   };
 }
 
-/** The address can differ from the issuer's, for example through a tunnel. */
+/** Returns the endpoints at an address, which can differ from the issuer's, for example through a tunnel. */
 function serverAt(authUrl: string): AuthorizationServer {
   return {
     issuer: authUrl,
@@ -73,7 +73,7 @@ function serverAt(authUrl: string): AuthorizationServer {
   };
 }
 
-/** An endpoint of the metadata; `undefined` if it is not a web address, or less secure than the host's own. */
+/** Returns an endpoint of the metadata; `undefined` if it is not a web address, or less secure than the host's. */
 function readEndpoint(json: unknown, field: string, authUrl: string): string | undefined {
   const text = readText(json, field) ?? '';
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';
@@ -116,7 +116,7 @@ function requestAsClient(
   });
 }
 
-/** Exchanges the token of a workload, such as a CI job, for one of an API key (RFC 8693). @throws {Failure} */
+/** Exchanges the token of a workload, such as a CI job, for a token of an API key (RFC 8693). @throws {Failure} */
 export async function signInAsWorkload(
   context: Context,
   authUrl: string,
@@ -174,7 +174,7 @@ export async function revoke(
 
 type SessionStart = Pick<StoredSession, 'authUrl' | 'clientId' | 'scope'>;
 
-/** Sends the request of a grant, and checks the answer of the token endpoint. */
+/** Sends the request of a grant, and checks the response of the token endpoint. */
 interface Grant {
   request(client: Client): Promise<Response>;
   process(server: AuthorizationServer, client: Client, response: Response): Promise<TokenEndpointResponse>;
@@ -202,13 +202,13 @@ export async function requestTokens(
   };
 }
 
-/** The ID token is not used, so a machine whose clock is wrong can sign in. */
+/** Returns a client that ignores the clock: the ID token is not used, so a machine whose clock is wrong can sign in. */
 function createClient(clientId: string): Client {
   return { client_id: clientId, [clockTolerance]: Number.MAX_SAFE_INTEGER };
 }
 
 /**
- * Reads the answer of the token host. The library's error messages are not shown, as they may contain a token.
+ * Reads the response of the token host. The library's error messages are not shown, as they might contain a token.
  * @throws {GrantRefusal | Failure}
  */
 export async function exchange<T>(
@@ -225,7 +225,7 @@ export async function exchange<T>(
   }
 }
 
-/** An error of the token host (RFC 6749 §5.2). The library reads errors of status 400 to 499 only. */
+/** Reads an error of the token host (RFC 6749 §5.2). The library reads errors of status 400 to 499 only. */
 function createGrantRefusal(url: string, status: number, json: unknown): Failure {
   const code = readText(json, 'error');
   if (code === undefined) return notUnderstood(url, status);

@@ -28,7 +28,7 @@ const sessionSchema = Type.Object({
   clientSecret: Type.Optional(Type.String()),
   scope: Type.String(),
   accessToken: Type.String(),
-  /** When the access token expires, Unix ms. */
+  /** Expiry of the access token, Unix ms. */
   expiresAt: Type.Number(),
   refreshToken: Type.Optional(Type.String()),
 });
@@ -44,17 +44,17 @@ export type StoredSession = Static<typeof sessionSchema>;
 
 type StoredContent = Static<typeof storedSchema>;
 
-/** The file with the tokens of this user, which only they may read. */
+/** The file with the tokens of this user, which nobody else may read. */
 export interface TokenStore {
   /** @throws {Failure} if the file cannot be read or is damaged */
   read(): StoredContent;
-  /** Atomic. Call it only within `exclusively`. */
+  /** Writes atomically. Call it only within `exclusively`. */
   write(stored: StoredContent): void;
   /** Works while no other process changes the file. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** In the user's configuration folder (XDG Base Directory Specification). */
+/** Opens the store in the user's configuration folder (XDG Base Directory Specification). */
 export function openTokenStore(context: Context): TokenStore {
   const path = join(configurationFolder(context), 'flagmeter', 'credentials.json');
   return {
@@ -72,7 +72,7 @@ export function withSession(stored: StoredContent, url: string, session: StoredS
   return { ...stored, servers: Object.fromEntries(session === undefined ? others : [...others, [url, session]]) };
 }
 
-/** The specification requires ignoring a relative path. */
+/** Returns the configuration folder. The specification requires ignoring a relative path. */
 function configurationFolder({ env }: Context): string {
   const folder = env['XDG_CONFIG_HOME'] ?? '';
   return isAbsolute(folder) ? folder : join(env['HOME'] || homedir(), '.config');
@@ -100,7 +100,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** The new file is complete and on disk before it replaces the old one. */
+/** Replaces the file by a new file that is complete and on disk. */
 function write(path: string, stored: StoredContent, unique: string): void {
   const fresh = `${path}.${unique}`;
   try {
@@ -118,17 +118,17 @@ function write(path: string, stored: StoredContent, unique: string): void {
   }
 }
 
-/** Work under the lock is shorter: an older lock is stale. */
+/** Age from which a lock is stale. Work under the lock is shorter. */
 const abandonedAfterMs = 120_000;
 /** Time limit for acquiring the lock, and the interval between attempts. */
 const timeoutMs = 150_000;
 const retryEveryMs = 50;
 
 /**
- * Works while holding a lock, and takes over the lock of a dead process. The lock is a file that is created with its owner in it, which
- * works on network file systems too.
+ * Works while holding a lock, and takes over the lock of a dead process. The lock is a file that is created with its
+ * owner in it, which works on network file systems too.
  * @param path of the lock, in a writable directory
- * @throws {Failure} if another process keeps it
+ * @throws {Failure} if another process keeps the lock
  */
 export async function underLock<T>(
   path: string,
@@ -151,7 +151,7 @@ export async function underLock<T>(
   }
 }
 
-/** Links a written file, so that no process sees it empty. */
+/** Takes the lock by linking a written file, so that no process sees it empty. */
 function take(path: string, owner: string): boolean {
   const own = sideFile(path, owner);
   writeFileSync(own, owner, { mode: 0o600 });
@@ -166,7 +166,7 @@ function take(path: string, owner: string): boolean {
   }
 }
 
-/** Of several processes that remove a lock at the same time, none removes the lock of the next owner. */
+/** Removes a stale lock. If several processes do so at the same time, none removes the lock of the next owner. */
 function removeAbandoned(path: string, owner: string, now: number): boolean {
   const seen = findOwner(path);
   if (seen === undefined) return true;

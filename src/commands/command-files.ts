@@ -3,8 +3,8 @@ import type { ReportName } from '../cli/reports.ts';
 import type { ResourceName } from '../contract/resources/resources.ts';
 
 /*
- * The commands, in the order of the help text. Each declares itself in its file. A file is loaded when its command runs or for help, so
- * that the server does not load the texts of all commands.
+ * The commands, in the order of the help text. Each declares itself in its file. A file is loaded when its command runs
+ * or for help, so that the server does not load the texts of all commands.
  */
 
 /** Commands that work on a data directory, or on what several nodes share. */

@@ -29,11 +29,11 @@ function findCommand(name: CommandName, word: string): Syntax {
   const found = entry.commands.find((command) => command.name === `${name} ${word}`);
   if (found !== undefined) return found;
   const words = secondWords(entry);
-  if (words.length === 0) throw new UsageError(`Cannot use the argument '${word}': ${name} has no commands below it`);
+  if (words.length === 0) throw new UsageError(`Unknown argument '${word}': ${name} takes no subcommand`);
   throw unknownWord(name, word, words);
 }
 
-/** The overview, or the text of one command; at most 100 columns wide. */
+/** Returns the overview, or the text of one command; at most 100 columns wide. */
 export function helpText(name?: CommandName): string {
   if (name === undefined) return overview();
   if (name === 'serve') return serveText();
@@ -53,7 +53,7 @@ function overview(): string {
   });
   return `flagmeter: OAuth tokens and durable usage telemetry for teams that run feature flags
 
-Usage: flagmeter COMMAND [ARGUMENT] [--flag VALUE …]
+Usage: flagmeter COMMAND [ARGUMENT] [--option VALUE …]
 
 ${parts.join('\n')}
 'flagmeter help COMMAND' shows the help of a command, such as 'flagmeter help apps create'.
@@ -78,10 +78,10 @@ function serveText(): string {
     const members = settings.filter(({ schema }) => schema.group === group);
     return `${group}\n${members.map(entry).join('')}`;
   });
-  return `flagmeter serve [--flag VALUE …]
+  return `flagmeter serve [--option VALUE …]
 
 ${commandTable.serve.summary}.
-Flags override environment variables, which override keys in the --config file.
+Options override environment variables, which override keys in the --config file.
 Sizes may end in KiB, MiB or GiB. When ready, the server prints one line to standard output:
 flagmeter ready http=HOST:PORT grpc=HOST:PORT
 
@@ -94,14 +94,14 @@ function entry({ option, variable, schema }: Setting): string {
   return entryText(`--${option} ${schema.value}`.trimEnd(), { description: schema.description, more: more.join(', ') });
 }
 
-/** Undefined for text. */
+/** Returns the range of a setting; `undefined` for text. */
 export function formatRange({ minimum, maximum, size }: Setting['schema']): string | undefined {
   if (minimum === undefined || maximum === undefined) return undefined;
   const show = size ? showSize : String;
   return maximum === Number.MAX_SAFE_INTEGER ? `${show(minimum)} or more` : `${show(minimum)} to ${show(maximum)}`;
 }
 
-/** Undefined without a default. */
+/** Returns the default of a setting; `undefined` without a default. */
 export function formatDefault(schema: Setting['schema']): string | undefined {
   if (typeof schema.default === 'number' && schema.size) return showSize(schema.default);
   return schema.default === undefined ? schema.defaultText : String(schema.default);
@@ -112,13 +112,13 @@ const descriptionColumn = 30;
 const width = 100;
 const indent = '    ';
 
-/** Usage of a command, in lines that fit the terminal. */
+/** Formats the usage of a command, in lines that fit the terminal. */
 function usageText({ name, operand, options }: Syntax): string {
   const words = [`flagmeter ${name}`, ...(operand ? [operandWord(operand)] : []), ...options.map(optionWord)];
   return `${filled(words, width - indent.length).join(`\n${indent}`)}\n`;
 }
 
-/** Words in lines of at most `max` characters, except for a longer word. */
+/** Fills lines of at most `max` characters with words. A longer word has its own line. */
 function filled(words: readonly string[], max: number): string[] {
   const lines: string[] = [];
   for (const word of words) {
@@ -129,7 +129,7 @@ function filled(words: readonly string[], max: number): string[] {
   return lines;
 }
 
-/** The descriptions of the operands and flags of commands, each once. Shared flags come last. */
+/** Describes the operands and options of commands, each once. Shared options come last. */
 function optionsText(commands: readonly Syntax[]): string {
   const operands = commands.flatMap(({ operand }) => (operand ? [entryText(operand.name, operand)] : []));
   const options = commands.flatMap((command) => command.options.map((option) => entryText(valued(option), option)));
@@ -148,7 +148,7 @@ function entryText(
   return `${first} ${lines.join(`\n${' '.repeat(descriptionColumn)}`)}\n`;
 }
 
-/** Up to three values are listed in place of the placeholder. */
+/** Returns the name of an operand, or up to three values instead. */
 function operandWord({ name, optional, values = [] }: Operand): string {
   if (values.length > 0 && values.length <= 3) return values.join('|');
   return optional ? `[${name}]` : name;

@@ -53,16 +53,16 @@ export function App() {
   );
 }
 
-/** Links that the browser does not load: all except those to the docs, and to the auth host, which may have the same origin. */
+/** Links that the router handles: all except links to the docs and to the auth host, which can have the same origin. */
 const ownPages = /^(?!.*\/(connect\/|docs($|\/)))/;
 
-/** The figures of the open page come first. */
+/** Delay before other pages are loaded, ms. The figures of the open page come first. */
 const loadPagesAfterMs = 2000;
 
 /** Safari before 26 lacks `requestIdleCallback`. */
 const whenIdle = (run: () => void) => (window.requestIdleCallback ?? setTimeout)(run);
 
-/** Loads the pages that are not open, so that they open at once, also while the server restarts. */
+/** Loads the other pages in advance, so that they open immediately, also while the server restarts. */
 function loadPages(): void {
   for (const { component } of pages) void component.preload();
 }
@@ -76,14 +76,14 @@ function focusHeading(): void {
 
 type Page = ComponentType<object>;
 
-/** A component that is loaded when it is first shown. If that fails, it is tried again each time it is shown. */
+/** A component that is loaded when it is first shown. After a failure, each further display retries. */
 function lazyPage(loadPage: ConsoleRoute['load']) {
   const load = loadPage as () => Promise<Page>;
   const missing = (): Page => (props) => <Missing load={load} props={props} />;
   return lazy<Page>(() => load().catch(missing));
 }
 
-/** In place of a page that could not be loaded: the server is away, or was upgraded and has other files. */
+/** Replaces a page that could not be loaded: the server is unreachable, or was upgraded and has other files. */
 function Missing({ load, props }: { readonly load: () => Promise<Page>; readonly props: object }) {
   const [loaded, setLoaded] = useState<{ readonly Page: Page }>();
   useTitle(loaded === undefined ? 'Not loaded' : '');
@@ -112,7 +112,7 @@ function CheckedPlace({ children }: { readonly children: ComponentChildren }) {
   const { path, query } = useLocation();
   const { application: id, environment } = readPlace(path.slice(root.length), query);
   const listed = applications.value?.find((each) => each.id === id);
-  // A new application may not be listed yet.
+  // A new application might not be listed yet.
   const asked = applications.value !== undefined && listed === undefined ? id : undefined;
   const single = usePoll<Application>(asked === undefined ? undefined : resource('applications', asked), undefined);
   if (applications.value === undefined) return <Pending error={applicationsError.value} />;

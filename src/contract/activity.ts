@@ -1,6 +1,6 @@
 /*
- * The activity of an application: what people changed, and what changed in its data. Each kind is declared here once, for the API,
- * the feed, the markers of charts, the command line and the docs.
+ * Activity of an application: changes by people, and changes in its data. Each kind is declared here once, for the API,
+ * the feed, the chart markers, the command line and the docs.
  */
 
 export const activityGroups = {
@@ -25,11 +25,11 @@ export const activityKinds = {
     label: 'Flag changed',
     when: 'the declaration of a flag is created, changed or deleted',
   },
-  note: { group: 'changes', label: 'Note', when: 'the time comes to which a note of a flag refers' },
+  note: { group: 'changes', label: 'Note', when: 'the time of a note on a flag is reached' },
   experiment_changed: {
     group: 'changes',
     label: 'Experiment',
-    when: 'an experiment is created, changed, ends or is deleted',
+    when: 'an experiment is created or changed, ends, or is deleted',
   },
   rollout_step: { group: 'changes', label: 'Rollout step', when: 'a step of a rollout plan begins' },
   key_changed: { group: 'changes', label: 'Key changed', when: 'an application key is created or deleted' },
@@ -57,9 +57,13 @@ export const activityKinds = {
   split_moved: {
     group: 'flags',
     label: 'Split moved',
-    when: 'the share of a variant moved by 10 points or more, clearly, and for two days',
+    when: 'the share of a variant has clearly moved, by 10 percentage points or more, for two days',
   },
-  flag_silent: { group: 'flags', label: 'Silent', when: 'a flag was not seen for 7 days, while its environment was' },
+  flag_silent: {
+    group: 'flags',
+    label: 'Silent',
+    when: 'a flag has not been seen for 7 days, although its environment received data',
+  },
   sender_first_seen: {
     group: 'senders',
     label: 'New sender',
@@ -78,7 +82,7 @@ export const activityKinds = {
   traffic_moved: {
     group: 'ingest',
     label: 'Traffic moved',
-    when: 'the daily checks of an environment at least doubled or halved, clearly, and for two days',
+    when: 'the daily checks of an environment have clearly changed for two days: at least doubled or halved',
   },
   refused: {
     group: 'ingest',

@@ -1,4 +1,4 @@
-/** The things in the audit log, and what happens to each. */
+/** Kinds of things in the audit log, and the actions on each kind. */
 interface AuditedActions {
   application: 'created' | 'changed' | 'deleted' | 'erased';
   environment: 'created' | 'imported' | 'deleted' | 'erased';

@@ -1,13 +1,13 @@
 /*
- * Days of a calendar in a time zone, for the server and the console. A day is a number: days since 1970-01-01, by the date of the
- * place. It has 23 to 25 hours where clocks change.
+ * Calendar days in a time zone, for the server and the console. A day is a number: the days since 1970-01-01, by the
+ * local date. It has 23 to 25 hours when clocks change.
  */
 
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
-/** There are about 600 names, and each formatter has some kilobytes. */
+/** Maximum number of cached formatters. There are about 600 zones, and a formatter takes some kilobytes. */
 const maxFormats = 32;
 
 function getFormat(zone: string): Intl.DateTimeFormat {
@@ -32,7 +32,7 @@ function getFormat(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** The offset of a time zone from UTC at a time, ms. @param at Unix ms */
+/** Returns the offset of a time zone from UTC at a time, ms. @param at Unix ms */
 export function offsetAt(zone: string, at: number): number {
   if (zone === 'UTC') return 0;
   const second = Math.floor(at / 1000) * 1000;
@@ -42,12 +42,12 @@ export function offsetAt(zone: string, at: number): number {
   return Date.UTC(year!, month! - 1, day, hour, minute, s) - second;
 }
 
-/** The day of a time in a time zone. @param at Unix ms */
+/** Returns the day of a time in a time zone. @param at Unix ms */
 export function dayAt(zone: string, at: number): number {
   return Math.floor((at + offsetAt(zone, at)) / dayMs);
 }
 
-/** When a day begins in a time zone, Unix ms. It begins later than midnight if clocks skip that. */
+/** Returns the start of a day in a time zone, Unix ms. It is later than midnight if the clocks skip midnight. */
 export function startOfDay(zone: string, day: number): number {
   const midnight = day * dayMs;
   const offsets = [offsetAt(zone, midnight - dayMs), offsetAt(zone, midnight + dayMs)];
@@ -56,8 +56,8 @@ export function startOfDay(zone: string, day: number): number {
 }
 
 /**
- * The UTC days whose users a range counts, the end exclusive: those of the same dates if it begins with a day of its zone, otherwise
- * those that it touches.
+ * Returns the UTC days whose users a range counts, the end exclusive. A range that begins with a day of its zone counts
+ * the UTC days of the same dates. Any other range counts the UTC days that it touches.
  * @param from Unix ms
  * @param to Unix ms
  */
@@ -67,7 +67,10 @@ export function userDays(from: number, to: number, zone = 'UTC'): { readonly fro
   return { from: dayAt(counted, from), to: dayAt(counted, to - 1) + 1 };
 }
 
-/** The starts of the days from the one that contains `from` until `to`, Unix ms. A day that the clocks skip is left out. */
+/**
+ * Returns the starts of the days from the day that contains `from` until `to`, Unix ms. Skips days that the clocks
+ * skip.
+ */
 export function daysBetween(zone: string, from: number, to: number): number[] {
   const starts: number[] = [];
   for (let day = dayAt(zone, from); ; day += 1) {
@@ -77,13 +80,15 @@ export function daysBetween(zone: string, from: number, to: number): number[] {
   }
 }
 
-/** Maximum length of a range whose days are added up from hours: those of 90 days take seconds with thousands of flags. */
+/**
+ * Maximum length of a range whose days are summed from hours. Summing 90 days takes seconds with thousands of flags.
+ */
 export const maxZonedMs = 35 * dayMs;
 
 /**
- * The same for a chart of days in a time zone, whose counts are added up from hours.
- * @param keptFrom start of the hours that are kept, Unix ms
- * @returns `undefined` if hours do not suffice: they are too many or not kept, or a day begins within one
+ * Returns the starts of the days of a chart in a time zone, whose counts are summed from hours.
+ * @param keptFrom start of the retained hours, Unix ms
+ * @returns `undefined` if hours do not suffice: they are too many or not retained, or a day begins within an hour
  */
 export function daysFromHours(zone: string, from: number, to: number, keptFrom: number): readonly number[] | undefined {
   if (zone === 'UTC' || from < keptFrom || to - from > maxZonedMs) return undefined;
@@ -91,25 +96,25 @@ export function daysFromHours(zone: string, from: number, to: number, keptFrom: 
   return starts.every((start) => start % hourMs === 0) ? starts : undefined;
 }
 
-/** The first day of the ISO week of a day: Monday. 1970-01-01 was a Thursday. */
+/** Returns the first day of the ISO week of a day: Monday. 1970-01-01 was a Thursday. */
 export function startOfWeek(day: number): number {
   return day - ((((day + 3) % 7) + 7) % 7);
 }
 
-/** The first day of the month of a day. @param months to add */
+/** Returns the first day of the month of a day. @param months to add */
 export function startOfMonth(day: number, months = 0): number {
   const date = new Date(day * dayMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1) / dayMs;
 }
 
-/** The same day some months earlier, or the last one of that month if it has fewer days. */
+/** Returns the same day some months earlier, or the last day of that month if it has fewer days. */
 export function monthsBefore(day: number, months: number): number {
   const first = startOfMonth(day, -months);
   const length = startOfMonth(first, 1) - first;
   return first + Math.min(day - startOfMonth(day), length - 1);
 }
 
-/** The days of the ranges of the calendar, from the first until the last, exclusive. @param today a day */
+/** The calendar ranges, each as its first day and the day after its last. @param today a day */
 export const calendarRanges = {
   today: (today: number) => [today, today + 1],
   yesterday: (today: number) => [today - 1, today],
@@ -121,10 +126,13 @@ export const calendarRanges = {
 
 export type CalendarRange = keyof typeof calendarRanges;
 
-/** Maximum length of the name of a time zone. Those of IANA are shorter. */
+/** Maximum length of a time zone name. The names of IANA are shorter. */
 export const maxZoneName = 64;
 
-/** Whether a text names a time zone of IANA's database, such as `Europe/Berlin` or `UTC`. Offsets such as `+01:00` are none. */
+/**
+ * True if a text names a time zone of the IANA database, such as `Europe/Berlin` or `UTC`, not an offset such as
+ * `+01:00`.
+ */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][\w+/-]*$/.test(name) || name.length > maxZoneName) return false;
   try {
@@ -134,6 +142,6 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The refusal of an unknown time zone. @param name of at most 100 characters */
+/** Message for an unknown time zone. @param name at most 100 characters */
 export const unknownZone = (name: string) =>
   `${JSON.stringify(name)} is not a time zone of the IANA database, such as Europe/Berlin`;

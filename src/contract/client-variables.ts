@@ -2,11 +2,11 @@
 export const clientVariables = {
   /** URL of the server. */
   url: 'FLAGMETER_URL',
-  /** An access token, in place of a sign-in. */
+  /** An access token, used instead of a sign-in. */
   token: 'FLAGMETER_TOKEN',
-  /** An API key, in place of a sign-in. */
+  /** An API key, used instead of a sign-in. */
   clientId: 'FLAGMETER_CLIENT_ID',
   clientSecret: 'FLAGMETER_CLIENT_SECRET',
-  /** A file with a workload token, in place of the secret of an API key. */
+  /** A file with a workload token, used instead of the secret of an API key. */
   workloadTokenFile: 'FLAGMETER_WORKLOAD_TOKEN_FILE',
 } as const;

@@ -5,20 +5,20 @@ import { operation } from './settings/operation.ts';
 import { store } from './settings/store.ts';
 
 /**
- * Every setting of the server: its type, default, bounds, and description in the help text and `docs/configuration.md`. `group` is its
- * heading there, `value` the placeholder of its value, `must` completes the message "Cannot use … : must …", and `size` allows byte
- * counts such as 64KiB, 5MiB or 1GiB.
+ * Every setting of the server: its type, default, bounds, and description in the help text and `docs/configuration.md`.
+ * `group` is its heading there, `value` the placeholder of its value, `must` completes the message "Cannot use … : must
+ * …", and `size` allows byte counts such as 64KiB, 5MiB or 1GiB.
  */
 const settingsSchema = Type.Object({ ...access, ...store, ...limits, ...operation });
 
-/** The settings as given. Those without a default may be missing. */
+/** The given settings. A setting without a default can be missing. */
 export type Settings = Static<typeof settingsSchema>;
 
 /** The schema of one setting. It has at most one of `default` and `defaultText`. */
 interface SettingSchema {
   readonly type?: 'string' | 'integer' | 'boolean';
   readonly group: string;
-  /** The placeholder of the flag's value; empty for a switch. */
+  /** Placeholder of the option's value; empty for a switch. */
   readonly value: string;
   readonly description: string;
   readonly default?: string | number | boolean;
@@ -28,12 +28,12 @@ interface SettingSchema {
   readonly enum?: readonly string[];
   readonly must?: string;
   readonly size?: true;
-  /** Its key in earlier versions, which is still accepted in all three places. */
+  /** Former key of the setting, still accepted on the command line, in the environment and in the file. */
   readonly formerly?: string;
 }
 
 export interface SettingNames {
-  /** In the configuration file. */
+  /** Key in the configuration file. */
   readonly key: string;
   /** `max-body`: `--max-body` on the command line. */
   readonly option: string;

@@ -1,6 +1,6 @@
 import { type RefusalCode, refusals } from './refusals.ts';
 
-/** The details of `store_unavailable` that several places use. */
+/** Details of `store_unavailable` that several places use. */
 export const storeUnavailable = {
   notReady: 'The store cannot accept data; see the log',
   dataNotKept: 'The store rejected the data; none of it was kept',
@@ -8,10 +8,11 @@ export const storeUnavailable = {
   unreadable: 'The store is not readable; see the log',
 } as const;
 
-/** Explains that a node can only count. */
-export const onlyCounts = (reason: string) => `${reason}. This node counts, but cannot manage; try again`;
+/** Explains that a node can count, but not manage resources. */
+export const onlyCounts = (reason: string) =>
+  `${reason}. This node still counts, but cannot manage resources; try again later`;
 
-/** The details of `engine_unavailable`. */
+/** Detail of `engine_unavailable`. */
 export const postgresUnavailable = onlyCounts('PostgreSQL is not available');
 
 /** The refusal of a request, with its reason. The caller sees it, so it must not contain secrets. */
@@ -33,7 +34,10 @@ export class Refusal extends Error {
   }
 }
 
-/** The refusal of work that needs PostgreSQL. Anyone may see it: only the log has the host and the reason. */
+/**
+ * Returns the refusal of a request that needs PostgreSQL. Anyone can see it, so only the log has the host and the
+ * reason.
+ */
 export function postgresAway(): Refusal {
   return new Refusal('engine_unavailable', postgresUnavailable, 2);
 }

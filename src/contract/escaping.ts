@@ -4,19 +4,19 @@ const directional = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
 const oneDirectional = new RegExp(`[${directional}]`, 'u');
 const anyDirectional = new RegExp(`[${directional}]`, 'gu');
 
-/** Characters that a terminal or a page would act on: control characters, line separators, and directional characters. */
+/** Characters that a terminal or a page acts on: control characters, line separators, and directional characters. */
 const anyActive = new RegExp(`[\\p{Cc}\\u2028\\u2029${directional}]`, 'gu');
 
 export function changesDirection(text: string): boolean {
   return oneDirectional.test(text);
 }
 
-/** A text with its directional characters replaced. */
+/** Replaces the directional characters of a text. */
 export function replaceDirectional(text: string, by: (character: string) => string): string {
   return text.replace(anyDirectional, by);
 }
 
-/** A text with its active characters replaced. */
+/** Replaces the active characters of a text. */
 export function replaceActive(text: string, by: (character: string) => string): string {
   return text.replace(anyActive, by);
 }
@@ -24,14 +24,15 @@ export function replaceActive(text: string, by: (character: string) => string): 
 const needsQuotes = /[",\r\n]/;
 
 /**
- * Spreadsheets evaluate a cell that begins with one of these characters as a formula, including the full-width ones, and anyone can
- * send names. Some spreadsheets split a file at semicolons, tabs or bars, so these begin a cell as well.
+ * Spreadsheets evaluate a cell that begins with one of these characters as a formula, including the full-width
+ * characters. Anyone can send such names. Some spreadsheets split a file at semicolons, tabs or bars, so a cell can
+ * begin after these as well.
  */
 const mayBeginFormula = /(?<=^|[;|\t\r\n])(?=[\s"]*[=+\-@'＝＋－＠])|^(?=[\t\r\n])/g;
 
 /**
- * A text as a cell of CSV (RFC 4180) that no spreadsheet evaluates. An apostrophe marks it as text. A text that begins with an
- * apostrophe gets another one, so the first is never data.
+ * Returns a text as a cell of CSV (RFC 4180) that no spreadsheet evaluates. An apostrophe marks it as text. A text that
+ * begins with an apostrophe gets another one, so the first apostrophe is never data.
  */
 export function csvText(text: string): string {
   const safe = text.replace(mayBeginFormula, "'");
@@ -40,12 +41,12 @@ export function csvText(text: string): string {
 
 const apostrophe = /(?<=^|[;|\t\r\n])'/g;
 
-/** The original of a text that `csvText` has written, without its quotes. */
+/** Returns the text that `csvText` has escaped. @param text a cell without its quotes */
 export function originalText(text: string): string {
   return text.includes("'") ? text.replace(apostrophe, '') : text;
 }
 
-/** A code span of Markdown. It ends at as many backticks as it begins with (CommonMark §6.1). */
+/** Returns a code span of Markdown. It ends at as many backticks as it begins with (CommonMark §6.1). */
 export function codeSpan(text: string): string {
   const longest = Math.max(0, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);

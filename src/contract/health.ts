@@ -1,44 +1,44 @@
 /*
- * What needs attention in an application. The console, the API, `flagmeter health`, the alerts of Prometheus and the webhooks
- * take the rules, thresholds and windows from here; `src/reports/verdicts/findings.ts` applies them. The table of docs/alerts.md is
- * generated from this.
+ * The rules for what needs attention in an application. The console, the API, `flagmeter health`, the Prometheus alerts
+ * and the webhooks take rules, thresholds and windows from here; `src/reports/verdicts/findings.ts` applies them. The
+ * table of docs/alerts.md is generated from this file.
  */
 import type { VerdictKind } from './verdicts.ts';
 import type { WebhookEventType } from './webhook-events.ts';
 
-/** From the most to the least severe. */
+/** Severities, the most severe first. */
 export const severities = ['urgent', 'warning', 'info'] as const;
 
 export type Severity = (typeof severities)[number];
 
-/** An episode of refusals: so many messages of one environment for one reason, the last one recently. */
+/** An episode of refusals: messages of one environment that were refused for one reason, the last one recently. */
 export const refusing = {
-  /** Below this, someone has mistyped a key. */
+  /** Minimum number of refusals. Fewer come from a mistyped key. */
   least: 10,
   /** An episode ends after this time without refusals. */
   quietMs: 3_600_000,
-  /** The counted refusals are at most this old. */
+  /** Maximum age of the counted refusals. */
   countedMs: 2 * 3_600_000,
 } as const;
 
 /** Days before the expiry of an API key at which it is announced. */
 export const expiryDays = [1, 14] as const;
 
-/** Counts of other nodes are missing if reports are complete only through an earlier time. */
+/** Maximum delay of reports. If they are complete only through an earlier time, counts of other nodes are missing. */
 export const behindMs = 120_000;
 
-/** An environment that received data before is silent after this time. */
+/** Time without data after which an environment is silent. */
 export const silentMs = 86_400_000;
 
-/** A finished experiment is reported for this time. */
+/** Time for which a finished experiment is reported. */
 export const doneMs = 7 * 86_400_000;
 
 /** Verdicts on flags that can be removed from the code. */
 const removableKinds: readonly VerdictKind[] = ['safe_to_remove', 'one_variant'];
 
 /**
- * Whether a flag can be removed from the code. The team is done with an archived one. An undeclared name that programs still request may
- * be misspelt.
+ * True if a flag can be removed from the code. The team is done with an archived flag. An undeclared flag might be a
+ * misspelt name that programs still request.
  */
 export function canGo(kind: VerdictKind, declaration: { readonly archived: boolean } | undefined): boolean {
   if (declaration === undefined) return kind === 'safe_to_remove';
@@ -53,13 +53,13 @@ interface HealthAlert {
 
 interface HealthRule {
   readonly severity: Severity;
-  /** The finding, for one subject. */
+  /** Text of the finding for one subject. */
   readonly one: string;
-  /** The finding for several subjects; their number precedes it. */
+  /** Text of the finding for several subjects; their number precedes it. */
   readonly many: string;
-  /** When it applies, in Markdown. */
+  /** Condition of the rule, in Markdown. */
   readonly when: string;
-  /** The webhook event for the same fact. If there is none, `without` states why. */
+  /** Webhook event for the same fact. If it is `null`, `without` states why. */
   readonly event: WebhookEventType | null;
   readonly alert: HealthAlert | null;
   readonly without?: string;
@@ -72,7 +72,7 @@ export const healthRules = {
     severity: 'urgent',
     one: 'key leaked',
     many: 'keys leaked',
-    when: 'A packet contained a Backend key of the application, so the key is in a browser or an app. It lasts until the key is deleted.',
+    when: 'A packet contained a Backend key of the application, so the key is in a browser or an app. The finding lasts until the key is deleted.',
     event: 'key.leaked',
     alert: { name: 'FlagmeterKeyLeaked', expr: 'flagmeter_leaked_keys > 0' },
   },
@@ -91,17 +91,17 @@ export const healthRules = {
     severity: 'warning',
     one: 'nothing received',
     many: 'environments without data',
-    when: `The environment has received nothing for ${hours(silentMs)} hours, or never.`,
+    when: `The environment has not received data for ${hours(silentMs)} hours, or never received any.`,
     event: null,
     alert: null,
     without:
-      'No event and no alert: an environment may rest at night or between tests, and *FlagmeterDown* covers the server.',
+      'No event and no alert: an environment can be idle at night or between tests, and *FlagmeterDown* covers the server.',
   },
   data_behind: {
     severity: 'warning',
     one: 'counts of other nodes missing',
     many: 'counts of other nodes missing',
-    when: `On several machines: reports lack counts of the last ${behindMs / 60_000} minutes. The figures of the page are incomplete.`,
+    when: `On several machines: reports are more than ${behindMs / 60_000} minutes behind, so the figures of the page are incomplete.`,
     event: null,
     alert: {
       name: 'FlagmeterReportsBehind',
@@ -131,7 +131,7 @@ export const healthRules = {
     severity: 'warning',
     one: '1 API key expires soon',
     many: 'API keys expire soon',
-    when: `An API key of the team expires within ${Math.max(...expiryDays)} days. Only Admins of the team see it.`,
+    when: `An API key of the team expires within ${Math.max(...expiryDays)} days. Only Admins of the team see this finding.`,
     event: 'api-key.expiring',
     alert: { name: 'FlagmeterApiKeysExpire', expr: 'flagmeter_api_keys_expiring > 0' },
   },
@@ -139,7 +139,7 @@ export const healthRules = {
     severity: 'info',
     one: '1 experiment has finished',
     many: 'experiments have finished',
-    when: `The plan of an experiment was met in the last ${doneMs / 86_400_000} days, and its result is final.`,
+    when: `An experiment has finished as planned in the last ${doneMs / 86_400_000} days, and its result is final.`,
     event: 'experiment.finished',
     alert: null,
     without: `No alert: ${inCode}.`,
@@ -157,7 +157,7 @@ export const healthRules = {
     severity: 'info',
     one: '1 flag undeclared',
     many: 'flags undeclared',
-    when: 'The team declares its flags, and a flag was seen that is not declared. Its name may be misspelt.',
+    when: 'The team declares its flags, and a flag was seen that is not declared. Its name might be misspelt.',
     event: null,
     alert: null,
     without: `No alert: ${inCode}. No event: \`flag.first_seen\` reports every new name.`,

@@ -1,10 +1,10 @@
 import type { Role } from './roles.ts';
 
-/** The permissions of an API key. `read`, `write` and `admin` are those of a role. */
+/** The permissions of an API key. `read`, `write` and `admin` correspond to roles. */
 export const keyScopes = ['read', 'write', 'admin', 'ingest-adopt'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
-/** What each scope permits. Docs and help texts are generated from this. */
+/** Permissions of each scope. Docs and help texts are generated from this. */
 export const scopePermissions: Readonly<Record<KeyScope, string>> = {
   read: 'reads and exports, like a Viewer',
   write: 'also writes flags, notes and metrics, like a User',
@@ -14,7 +14,7 @@ export const scopePermissions: Readonly<Record<KeyScope, string>> = {
 
 export const scopeOfRole = { Viewer: 'read', User: 'write', Admin: 'admin' } as const satisfies Record<Role, KeyScope>;
 
-/** The role that scopes include; `undefined` if they include none. */
+/** Returns the role that scopes include; `undefined` if they include no role. */
 export function findRole(scopes: readonly KeyScope[]): Role | undefined {
   if (scopes.includes('admin')) return 'Admin';
   if (scopes.includes('write')) return 'User';

@@ -1,16 +1,19 @@
-/** A reason to refuse a request. Texts may contain Markdown code, and end without a full stop. */
+/** A reason to refuse a request. Texts can contain Markdown code, and end without a full stop. */
 export interface RefusalDescription {
   /** The HTTP status. */
   readonly status: number;
   /** The meaning of the code, for the sender of the request. */
   readonly title: string;
-  /** The event, for readers of the ledger. By default the title. */
+  /** Description of the event, for readers of the ledger; by default the title. */
   readonly meaning?: string;
   /** The action that solves the problem. */
   readonly remedy: string;
 }
 
-/** The refusals of packets, reports and mint requests, under their stable codes. The ledger records them, and the console shows their remedies. */
+/**
+ * The refusals of packets, reports and mint requests, by their stable codes. The ledger records them, and the console
+ * shows their remedies.
+ */
 export const ledgerRefusals = {
   invalid_content_type: {
     status: 400,

@@ -6,11 +6,11 @@ interface Route {
   readonly label: string;
   /** HTTP status of accepted messages. */
   readonly status: 200 | 202;
-  /** The product that sends them, if they have neither use nor views: see `listChecksOnly`. */
+  /** Product whose messages contain neither use nor views: see `listChecksOnly`. Absent for other routes. */
   readonly checksOnly?: string;
 }
 
-/** The kinds of messages, as the ledger and the lists of senders distinguish them. `src/ingest/formats` receives them. */
+/** The kinds of messages in the ledger and the lists of senders. `src/ingest/formats` receives them. */
 const routes = {
   telemetry: { label: 'Packets', status: 202 },
   usage: { label: 'Usage reports', status: 200 },
@@ -24,14 +24,17 @@ export type MessageRoute = keyof typeof routes;
 export const messageRoutes: Readonly<Record<MessageRoute, Route>> = routes;
 export const routeNames = Object.keys(routes) as readonly MessageRoute[];
 
-/** Routes whose messages count. Mint requests have no senders. */
+/** Routes whose messages are counted. Mint requests have no senders. */
 export type SenderRoute = Exclude<MessageRoute, 'identities'>;
 export const senderRoutes = routeNames.filter((route): route is SenderRoute => route !== 'identities');
 
 export const senderRouteText =
-  'Kind of its requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. The latter three do not report use and views.';
+  "Kind of the sender's requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. The latter three do not report use and views.";
 
-/** The source of senders that report checks only. A later release may have stored a route that this one does not know. */
+/**
+ * Returns the source of a sender that reports checks only. A later release might have stored a route unknown to this
+ * release.
+ */
 function findSource({ route }: { readonly route: string }): string | undefined {
   return messageRoutes[route as MessageRoute]?.checksOnly;
 }
@@ -42,8 +45,8 @@ export function isChecksOnly(sender: { readonly route: string }): boolean {
 }
 
 /**
- * The sources of senders that report checks only; none if a sender reports use and views as well. Metrics say nothing about either.
- * Without use and views, their counts are unknown, not 0.
+ * Lists the sources of senders that report checks only. The list is empty if a sender also reports use and views.
+ * Metrics reports are ignored. Without use and views, their counts are unknown, not 0.
  */
 export function listChecksOnly(senders: Iterable<{ readonly route: string }>): string[] {
   const found = new Set<string>();
@@ -55,7 +58,7 @@ export function listChecksOnly(senders: Iterable<{ readonly route: string }>): s
   return [...found].sort();
 }
 
-/** The explanation of missing counts. @param names at least one source */
+/** Explains missing counts. @param names at least one source */
 export function checksOnlyText(names: readonly string[]): string {
   const all = names.join(' and ');
   return `${all} ${names.length === 1 ? 'does' : 'do'} not report used or viewed.`;

@@ -4,8 +4,8 @@ const longest = 256;
 export const surplusName = '__other__';
 
 /**
- * Whether a text is a valid name: 1–256 UTF-8 bytes of well-formed Unicode without control characters (C0, DEL and C1). This is
- * on the packet path, so plain ASCII takes one loop.
+ * True if a text is a valid name: 1–256 UTF-8 bytes of well-formed Unicode without control characters (C0, DEL and C1).
+ * This is on the packet path, so plain ASCII takes one loop.
  */
 export function isName(text: string): boolean {
   const { length } = text;
@@ -36,13 +36,13 @@ function isWideName(text: string, start: number): boolean {
   return bytes <= longest;
 }
 
-/** Letters, marks and digits of any script, and printable ASCII. Directional characters are neither. */
+/** Letters, marks and digits of any script, and printable ASCII, but no directional characters. */
 const characters = /^[\p{L}\p{M}\p{N}!-?A-~]+@[\p{L}\p{M}\p{N}!-?A-~]+$/u;
 
 /**
- * True if a text can be the e-mail address of a user. The mail server decides the rest: RFC 5321 §4.1.2 allows nearly any local
- * part. An address must not look like that of another user. So compatibility characters such as full-width letters are refused, and
- * Latin letters next to those of another script, such as a Cyrillic `а`.
+ * True if a text can be the e-mail address of a user. The mail server decides the rest: RFC 5321 §4.1.2 allows nearly
+ * any local part. Addresses of two users must not look alike. So compatibility characters such as full-width letters
+ * are rejected, and Latin letters next to letters of another script, such as a Cyrillic `а`.
  */
 export function isEmail(text: string): boolean {
   if (!isName(text) || !characters.test(text)) return false;

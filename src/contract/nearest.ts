@@ -1,8 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 
 /**
- * The known name that is most similar, unless half of it or more differs. A name that only has more or fewer letters at its end
- * counts as similar. Case is ignored.
+ * Returns the known name that is most similar, unless half of it or more differs. A name that only has more or fewer
+ * letters at its end counts as similar. Case is ignored.
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
@@ -15,12 +15,12 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best?.name;
 }
 
-/** Whether one name starts with the other, as `environment` does with `env`. */
+/** True if one name starts with the other, as `environment` does with `env`. */
 function begins(one: string, other: string): boolean {
   return Math.min(one.length, other.length) > 2 && (one.startsWith(other) || other.startsWith(one));
 }
 
-/** The end of a message about an unknown name: the nearest known name after `prefix`, or an empty text. */
+/** Returns the end of a message about an unknown name: the nearest known name after `prefix`, or an empty text. */
 export function nearestKnown(name: string, known: readonly string[], prefix = ''): string {
   const found = nearest(name, known);
   return found === undefined ? '' : `; the nearest known one is ${prefix}${found}`;

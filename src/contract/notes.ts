@@ -1,12 +1,12 @@
-/** A remark on an accepted packet or report. Texts are like those of refusals. */
+/** A note on an accepted packet or report. Its texts have the form of refusal texts. */
 export interface Note {
   readonly meaning: string;
   readonly remedy: string;
-  /** Set if an entry was left out. The answer names the first one in `Flagmeter-Noted`. */
+  /** Set if an entry was omitted. The response names the first omitted entry in `Flagmeter-Noted`. */
   readonly omits?: true;
 }
 
-/** The notes of the ledger, under their stable codes. Their packets and reports were accepted, but not counted exactly as sent. */
+/** The notes of the ledger, by their stable codes. Their messages were accepted, but not counted exactly as sent. */
 export const ledgerNotes = {
   instance_dropped: {
     omits: true,
@@ -16,7 +16,7 @@ export const ledgerNotes = {
   series_folded: {
     meaning: 'Names over a limit were counted as `__other__`',
     remedy:
-      'Use fewer names: some may contain data, such as ids. Or raise `--max-features`, `--max-variants` or `--max-metrics`',
+      'Use fewer names: some might contain data, such as ids. Or raise `--max-features`, `--max-variants` or `--max-metrics`',
   },
   name_dropped: {
     omits: true,
@@ -38,14 +38,15 @@ export const ledgerNotes = {
     remedy: 'Export them as counters with delta or cumulative temporality, without views that change the aggregation',
   },
   totals_full: {
-    meaning: 'The application has as many cumulative sums as it may have, and those of new series were omitted',
+    meaning: 'The application has reached its limit of cumulative sums, and the sums of new series were omitted',
     remedy: 'Export with delta temporality: `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta`',
   },
   first_point: {
     omits: true,
     meaning:
-      'The first point of a cumulative sum was not counted, because its start is missing or over a day ago, and a part of it may have been counted before',
-    remedy: 'None if the sender goes on: later points count by their increase. Otherwise send `startTimeUnixNano`',
+      'The first point of a cumulative sum was not counted, because its start is missing or over a day ago, and a part of it might have been counted before',
+    remedy:
+      'No action needed if the sender continues: later points count by their increase. Otherwise send `startTimeUnixNano`',
   },
   shared_series: {
     meaning:
@@ -58,17 +59,17 @@ export const ledgerNotes = {
     remedy: 'Set the clock of the sender',
   },
   histogram_reduced: {
-    meaning: 'Of a histogram, only the count and the sum were counted',
-    remedy: 'None: they are counters whose names end in `_count` and `_sum`',
+    meaning: 'Only the count and the sum of a histogram were counted',
+    remedy: 'No action needed: these are counters whose names end in `_count` and `_sum`',
   },
   gauge_undeclared: {
-    meaning: 'A gauge is not declared as one, so its values are shown added up',
-    remedy: 'Declare the metric as a gauge. That also applies to the values counted so far',
+    meaning: 'A gauge is not declared as a gauge, so its values are shown as a sum',
+    remedy: 'Declare the metric as a gauge. The declaration also applies to the values counted so far',
   },
   environment_unknown: {
     omits: true,
     meaning: 'Entries of an environment that the application does not have were omitted',
-    remedy: 'Create the environment, or send them with a token that was adopted for one',
+    remedy: 'Create the environment, or send the entries with a token that was adopted for an existing environment',
   },
   time_zone_missing: {
     meaning: 'Times of a report without a zone were read as UTC',
@@ -80,23 +81,23 @@ export const ledgerNotes = {
     remedy: 'Check its spelling: the fields are `k`, `e`, `f`, `m`, `i` and `u`',
   },
   possible_repeat: {
-    meaning: 'A message resembles an earlier one. It was counted, because it may be of another process',
+    meaning: 'A message resembles an earlier one. It was counted, because another process might have sent it',
     remedy:
       'If it was a retry of a report, send an `Idempotency-Key` or a `time` finer than a millisecond. Unleash SDKs can do neither',
   },
   repeated: {
     meaning: 'A message was received again, and only what it adds was counted',
-    remedy: 'None: the sender missed the first answer',
+    remedy: 'No action needed: the sender did not receive the first response',
   },
 } as const satisfies Readonly<Record<string, Note>>;
 
 export type LedgerNote = keyof typeof ledgerNotes;
 
-/** Header of the response to a request that was accepted, but of which something was left out, or had no effect. */
+/** Header of the response to an accepted request that had no effect, or of which an entry was omitted. */
 export const notedHeader = 'Flagmeter-Noted';
 
-/** Value of the header after a request to forget an identity without records. */
+/** Header value in the response to a request to forget an identity without records. */
 export const nothingStored = 'nothing_stored';
 
-/** The codes of notes on messages of which an entry was left out. */
+/** Codes of the notes on messages with an omitted entry. */
 export const omissionCodes = (Object.keys(ledgerNotes) as LedgerNote[]).filter((code) => 'omits' in ledgerNotes[code]);

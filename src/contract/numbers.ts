@@ -5,8 +5,9 @@ const units = [
 ] as const;
 
 /**
- * Short numbers with the same letters in every locale: `312`, `66.5k`, `75.0M`. `Intl` mixes `75m`, `23.6M` and `66.5K`.
- * @param zeros whether a multiple keeps its first decimal if that is 0
+ * Returns a formatter of short numbers with the same letters in every locale: `312`, `66.5k`, `75.0M`. `Intl` mixes
+ * `75m`, `23.6M` and `66.5K`.
+ * @param zeros true to keep the first decimal of a multiple if it is 0
  */
 export function compactNumbers(locale: string | undefined, zeros = true): (value: number) => string {
   const plain = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });
@@ -22,7 +23,10 @@ export function compactNumbers(locale: string | undefined, zeros = true): (value
   };
 }
 
-/** Fractions of 1 as percentages, with a decimal near an end. Only 0 is `0%`, and only 1 is `100%`. */
+/**
+ * Returns a formatter of fractions of 1 as percentages, with a decimal near an end. Only 0 is `0%`, and only 1 is
+ * `100%`.
+ */
 export function shares(locale: string | undefined): (share: number) => string {
   const whole = new Intl.NumberFormat(locale, { style: 'percent' });
   const tenths = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });

@@ -1,4 +1,4 @@
-/** Determines the limits of a team. */
+/** The tier of a team, which determines its limits. */
 export type Tier = 'free' | 'team' | 'enterprise';
 
 /** The limits of each plan, and their names in refusals. The highest limits also bound memory use. */

@@ -19,7 +19,7 @@ export const unknownBrowser = 'Browser';
 
 const longest = 500;
 
-/** A browser and its major version; `undefined` for other programs. */
+/** Returns a browser and its major version; `undefined` for other programs. */
 export function parseBrowser(userAgent: string): Program | undefined {
   const head = userAgent.slice(0, longest);
   for (const [name, mark] of browsers) {
@@ -29,13 +29,13 @@ export function parseBrowser(userAgent: string): Program | undefined {
   return undefined;
 }
 
-/** The first product of a `User-Agent` (RFC 9110 §10.1.5), whose name may have spaces here. */
+/** Returns the first product of a `User-Agent` (RFC 9110 §10.1.5), whose name may have spaces here. */
 export function parseProduct(userAgent: string): Program {
   const [, name = '', version] = /^([^/(;]*)(?:\/([^\s(;]*))?/.exec(userAgent.slice(0, longest)) ?? [];
   return { name, version };
 }
 
-/** A program and the first two numbers of its version. */
+/** Returns a program and the first two numbers of its version. */
 export function parseProgram(userAgent: string): Program {
   const browser = userAgent.startsWith('Mozilla/') ? parseBrowser(userAgent) : undefined;
   const { name, version } = browser ?? parseProduct(userAgent);
@@ -50,7 +50,7 @@ export function programText(userAgent: string): string {
   return version === undefined ? name : `${name} ${version}`;
 }
 
-/** Whether a recorded sender is a browser. Any other is a program of a team. */
+/** True if a recorded sender is a browser. Other senders are programs of a team. */
 export function isBrowser(name: string): boolean {
   return name === unknownBrowser || browsers.some(([each]) => each === name);
 }

@@ -1,16 +1,16 @@
 /**
- * Every reason to refuse a sign-in with an identity provider, with what the administrator can do. The audit log has the code, and the
- * page shows it.
+ * Every reason to refuse a sign-in with an identity provider, and the remedy for the administrator. The audit log has
+ * the code, and the page shows it.
  */
 export const providerRefusals = {
-  provider_unreachable: 'The provider does not answer, or not within 5 seconds. Check its address and the network.',
+  provider_unreachable: 'The provider does not respond within 5 seconds. Check its address and the network.',
   provider_private_address:
     'The provider has an address that is not public, or no https: URL. The operator can allow it with --issuer-allow-private.',
   provider_document_invalid:
     'The discovery document or the key set of the provider is malformed, larger than 256 KiB, or redirects.',
   issuer_mismatch:
     'The issuer differs from the configured one, which is compared exactly. Copy it from the discovery document.',
-  mixed_up: 'The answer came from a provider other than the one asked (RFC 9207).',
+  mixed_up: 'The response came from a provider other than the requested one (RFC 9207).',
   denied_by_provider: 'The provider refused the sign-in, or the user cancelled it there.',
   code_refused:
     'The provider refused the authorization code: it was used before, or the client id, client secret or redirect URI is wrong.',
@@ -23,7 +23,8 @@ export const providerRefusals = {
   authenticated_too_long_ago: 'A recent sign-in is required, but the provider did not ask the user to sign in again.',
   authentication_time_missing:
     'A recent sign-in is required, but the provider does not say when the user signed in: its ID token lacks auth_time. Sign in another way, for example with a passkey.',
-  claims_invalid: 'The claims of the user are larger than 64 KiB, or those of the UserInfo endpoint are invalid.',
+  claims_invalid:
+    'The claims of the user are larger than 64 KiB, or the claims from the UserInfo endpoint are invalid.',
   user_unknown:
     'No user is linked to this account. Create users at their first sign-in, or link them by e-mail address.',
   email_missing: 'The provider sent no e-mail address. Request the scope email.',

@@ -45,7 +45,7 @@ export const refusals = {
   },
   plan_limit: {
     status: 403,
-    title: 'The plan does not allow more of these',
+    title: 'The plan of the team does not allow more of these resources',
     remedy: 'Remove unused ones, or change the plan',
   },
   not_found: { status: 404, title: 'The resource does not exist', remedy: 'Check the id and the address' },

@@ -1,4 +1,4 @@
-/** The roles of users and API keys in a team. Each one may do what those before it may. */
+/** The roles of users and API keys in a team. Each role includes the permissions of the roles before it. */
 export const roles = ['Viewer', 'User', 'Admin'] as const;
 export type Role = (typeof roles)[number];
 
@@ -9,26 +9,26 @@ export const permissions: Readonly<Record<Role, string>> = {
   Admin: 'also manages applications, keys, members, webhooks and the team, and reads the audit log',
 };
 
-/** Whether a role includes another; `undefined` is the role of those who are not in the team. */
+/** True if a role includes another; `undefined` is the role of users outside the team. */
 export function isAtLeast(role: Role | undefined, least: Role): boolean {
   return role !== undefined && roles.indexOf(role) >= roles.indexOf(least);
 }
 
 /** The teams and roles of a user. */
 export interface Membership {
-  /** The role in teams without one of their own. */
+  /** Role in teams that `teamRoles` does not list. */
   readonly role: Role;
   readonly teams: readonly string[];
-  /** The roles of their own in some teams, by team id. Absent if there are none, or an earlier release wrote the user. */
+  /** Roles in specific teams, by team id. Absent if the user has no such role, or an earlier release wrote the user. */
   readonly teamRoles?: Readonly<Record<string, Role>>;
 }
 
-/** The roles of a user, by team id. @param teams some of theirs; by default all */
+/** Lists the roles of a user by team id. @param teams some teams of the user; by default all */
 export function listTeamRoles(user: Membership, teams = user.teams): Record<string, Role> {
   return Object.fromEntries(teams.map((team) => [team, roleIn(user, team) ?? user.role]));
 }
 
-/** The role of a user in a team; `undefined` for a team that they are not in. */
+/** Returns the role of a user in a team; `undefined` if the user is not in the team. */
 export function roleIn({ role, teams, teamRoles }: Membership, teamId: string): Role | undefined {
   return teams.includes(teamId) ? (teamRoles?.[teamId] ?? role) : undefined;
 }

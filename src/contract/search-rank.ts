@@ -1,16 +1,16 @@
 /*
- * The order of search results, on the server and in the console: a name that begins with the searched text comes before one with a word
- * that does, and that before one that contains it.
+ * The order of search results, on the server and in the console: names that begin with the searched text, then names
+ * with a word that begins with it, then names that contain it.
  */
 
-/** The words of a search, each once. A name must contain all of them. */
+/** Returns the distinct words of a search. A name must contain all of them. */
 export function searchWords(text: string): string[] {
   return [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))];
 }
 
 /**
- * How well a name fits, 0 is best: it is the text, begins with it, has a word that does, or contains it. `undefined` if it does not
- * contain all words.
+ * Ranks a name: 0 if it is the text, 1 if it begins with the text, 2 if it has a word that does, 3 if it contains the
+ * text. Returns `undefined` if it does not contain all words.
  */
 export function rankName(name: string, words: readonly string[]): number | undefined {
   const text = name.toLowerCase();
@@ -24,7 +24,7 @@ export function rankName(name: string, words: readonly string[]): number | undef
   return rank;
 }
 
-/** Whether any occurrence begins a word: after a character that is neither a letter nor a digit, or at a capital. */
+/** True if any occurrence begins a word: after a character that is neither a letter nor a digit, or at a capital. */
 function startsWord(name: string, text: string, word: string, first: number): boolean {
   for (let at = first; at >= 0; at = text.indexOf(word, at + 1))
     if (/[^\p{L}\p{N}]/u.test(text[at - 1]!) || /\p{Lu}/u.test(name[at] ?? '')) return true;

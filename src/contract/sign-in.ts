@@ -1,4 +1,4 @@
-/** What can prove who signs in. */
+/** The factors that can prove who signs in. */
 export const factors = ['password', 'passkey', 'totp', 'recovery-code', 'provider', 'invitation'] as const;
 
 export type Factor = (typeof factors)[number];
@@ -6,8 +6,8 @@ export type Factor = (typeof factors)[number];
 export const maxPasskeys = 20;
 
 /**
- * The id of the relying party (WebAuthn §5.1.2), to which browsers bind passkeys: the host of the auth URL. `undefined` if browsers
- * allow no passkeys there: over plain HTTP, except on localhost, and at an IP address.
+ * Returns the id of the relying party (WebAuthn §5.1.2), to which browsers bind passkeys: the host of the auth URL.
+ * `undefined` if browsers allow no passkeys there: over plain HTTP, except on localhost, and at an IP address.
  */
 export function relyingPartyId(authUrl: string): string | undefined {
   const { protocol, hostname } = new URL(authUrl);
@@ -16,5 +16,5 @@ export function relyingPartyId(authUrl: string): string | undefined {
   return (protocol === 'https:' || isLocal) && !isAddress ? hostname : undefined;
 }
 
-/** The length of a new password (NIST SP 800-63B §3.1.1.2). Existing passwords may be shorter. */
+/** Length of a new password (NIST SP 800-63B §3.1.1.2). Existing passwords can be shorter. */
 export const passwordLength = { minCharacters: 12, maxBytes: 1024 };

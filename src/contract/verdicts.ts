@@ -1,17 +1,17 @@
-/** What a verdict rests on. */
+/** The evidence that a verdict rests on. */
 export type VerdictBasis = 'declaration' | 'age' | 'use' | 'senders' | 'silence';
 
 interface VerdictRule {
   readonly basis: VerdictBasis;
-  /** What it means, in a few words. */
+  /** Meaning of the verdict in a few words. */
   readonly meaning: string;
-  /** When it applies, in Markdown. */
+  /** Condition of the verdict, in Markdown. */
   readonly when: string;
 }
 
 /**
- * The verdicts on a feature. The first rule that applies decides; `src/reports/verdicts/verdict.ts` implements them. The table of
- * docs/semantics.md is generated from this.
+ * The verdicts on a feature. The first rule that applies decides; `src/reports/verdicts/verdict.ts` implements them.
+ * The table of docs/semantics.md is generated from this.
  */
 export const verdictRules = {
   snoozed: {
@@ -33,13 +33,13 @@ export const verdictRules = {
   one_variant: {
     basis: 'use',
     meaning: 'a single variant in use',
-    when: 'Seen within 30 days, and no other variant was seen for 30 days in any environment. *A flag that always has the same value decides nothing, and within 30 days a rollout is over.*',
+    when: 'Seen within 30 days with a single variant in all environments. *A flag that always has the same value decides nothing, and within 30 days a rollout is over.*',
   },
-  in_use: { basis: 'use', meaning: 'still used', when: 'Seen within 30 days otherwise.' },
+  in_use: { basis: 'use', meaning: 'still used', when: 'Seen within 30 days, and no earlier rule applies.' },
   cannot_tell: {
     basis: 'silence',
     meaning: 'silent, but its senders are silent too, or their times are wrong',
-    when: 'Not seen for 30 days, and an environment that has seen it has no sender that reports, or a sender that checked it in the last 90 days has stopped reporting, or a sender still names it in reports of earlier times. Of a feature that was never seen: no environment has a sender that reports. *A job that runs once a quarter looks the same as one that was removed.*',
+    when: 'Not seen for 30 days, but the silence proves nothing. In an environment that has seen it, no sender reports, a sender that checked it in the last 90 days has stopped reporting, or a sender still names it in reports of earlier times. For a feature that was never seen, no environment has a sender that reports. *A job that runs once a quarter looks the same as a removed job.*',
   },
   safe_to_remove: {
     basis: 'senders',
@@ -48,8 +48,8 @@ export const verdictRules = {
   },
   not_seen: {
     basis: 'silence',
-    meaning: 'silent while others report, but who checked it is not known',
-    when: 'Not seen for 30 days otherwise: it was declared and never seen, or the senders that checked it are not known. *This is so after an import.*',
+    meaning: 'silent while others report, but the senders that checked it are unknown',
+    when: 'Not seen for 30 days, and no earlier rule applies: it was declared and never seen, or the senders that checked it are unknown. *This is so after an import.*',
   },
 } as const satisfies Readonly<Record<string, VerdictRule>>;
 
@@ -57,40 +57,40 @@ export type VerdictKind = keyof typeof verdictRules;
 
 export const verdictKinds = Object.keys(verdictRules) as [VerdictKind, ...VerdictKind[]];
 
-/** The kind of a verdict as commands write it, with hyphens. */
+/** Returns the kind of a verdict as commands write it, with hyphens. */
 export function verdictWord(kind: unknown): string | null {
   return typeof kind === 'string' ? kind.replaceAll('_', '-') : null;
 }
 
-/** Explains a verdict that rests on silence alone; `undefined` for the others. */
+/** Explains a verdict that rests on silence alone; `undefined` for other verdicts. */
 export function explainSilence(kind: VerdictKind): string | undefined {
   return verdictRules[kind].basis === 'silence' ? silenceOnly : undefined;
 }
 
-/** Printed by commands, and part of descriptions. */
-export const silenceOnly = 'Silence is its only basis: a sender that could use the flag may be switched off';
+/** Commands print it, and descriptions contain it. */
+export const silenceOnly = 'Silence is its only basis: a sender that could use the flag might be switched off';
 
-/** What a reason of a verdict states. Codes are stable, texts are not. */
+/** The meaning of each reason of a verdict. Codes are stable, texts are not. */
 export const reasonCodes = {
-  not_named: 'No packet and no report has named it since a time.',
-  others_report: 'Other senders kept reporting. `names` has them.',
-  senders_report: 'The senders that checked it still report. `names` has them.',
+  not_named: 'No packet and no report has named it since the given time.',
+  others_report: 'Other senders kept reporting. `names` lists them.',
+  senders_report: 'The senders that checked it still report. `names` lists them.',
   senders_forgotten: 'No sender has checked it for 90 days.',
-  senders_unknown: 'The senders that checked it are not known.',
+  senders_unknown: 'The senders that checked it are unknown.',
   never_seen: 'It was declared, and never seen.',
-  nothing_reports: 'Nothing reports in an environment.',
-  named_late: 'Senders still name it, in reports of earlier times, so their clocks may be wrong. `names` has them.',
+  nothing_reports: 'No sender reports in an environment.',
+  named_late: 'Senders still name it, in reports of earlier times, so their clocks might be wrong. `names` lists them.',
   sender_silent: 'A sender that checked it no longer reports. `names` has it.',
   silence: 'Its silence does not prove that it is no longer used.',
-  last_seen: 'It was last seen at a time.',
+  last_seen: 'It was last seen at the given time.',
   variants: 'The variants served recently. `names` has them.',
   only_variant: 'Only one variant was served. `names` has it.',
-  checks: 'Its checks in the last 30 days. `names` has their variants.',
+  checks: 'Number of checks in the last 30 days. `names` has their variants.',
   still_checked: 'The senders that still check it. `names` has them.',
   split: 'The team has declared a split. `names` has its variants.',
   archived: 'It is archived.',
   permanent: 'The team has declared it permanent.',
-  snoozed: 'The verdict is snoozed until a time.',
+  snoozed: 'The verdict is snoozed until the given time.',
   new: 'It is new.',
   checks_only: 'Its senders report checks only. `names` has their kinds, such as Unleash.',
   undeclared: 'It is not declared. `names` has the declared name that is most similar, if any.',

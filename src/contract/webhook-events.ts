@@ -4,8 +4,9 @@ import { silenceOnly, type VerdictBasis, type VerdictKind, verdictRules, verdict
 import { listed, type Words, words } from './words.ts';
 
 /*
- * The events of webhooks. Each has one declaration: its data, when it occurs, an example of its data, and its message. Types, checks,
- * the choices of the console, the tables of docs/webhooks.md and the formats of deliveries derive from it.
+ * The events of webhooks. Each has one declaration: its data, the time when it occurs, an example of its data, and its
+ * message. Types, checks, the choices of the console, the tables of docs/webhooks.md and the formats of deliveries
+ * derive from it.
  */
 
 export interface ConsolePage {
@@ -13,20 +14,20 @@ export interface ConsolePage {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** How an event reads for people. */
+/** The message of an event for people. */
 export interface EventMessage {
-  /** One sentence, without its full stop. */
+  /** A sentence without its full stop. */
   readonly sentence: Words;
   readonly facts: readonly (readonly [label: string, value: Words])[];
   readonly page: ConsolePage;
   /**
-   * What an issue in a tracker is about. The same finding opens no second issue for a while. `null`: there is nothing to do, so
-   * no issue is opened.
+   * Subject of an issue in a tracker. The same finding opens no second issue for a while. `null` if there is nothing to
+   * do, so no issue is opened.
    */
   readonly finding: readonly string[] | null;
 }
 
-/** The fields that the data of each event has besides its own. */
+/** The fields in the data of each event, in addition to its own. */
 export interface OfTeam {
   readonly team: NamedEntity;
 }
@@ -37,7 +38,10 @@ interface WebhookEventDeclaration<Data> {
   readonly message: (data: Data & OfTeam) => EventMessage;
 }
 
-/** @typeParam Data the `data` that receivers get besides the team. Times are RFC 3339. Fields that an earlier release lacks are optional. */
+/**
+ * @typeParam Data `data` in deliveries, except the team. Times are RFC 3339. Fields that an earlier release lacks are
+ * optional.
+ */
 const event = <Data>(declaration: WebhookEventDeclaration<Data>) => declaration;
 
 interface NamedEntity {
@@ -47,7 +51,7 @@ interface NamedEntity {
 
 type Owners = readonly { readonly type: 'user' | 'team' | 'text'; readonly id: string | null; readonly name: string }[];
 
-/** On Monday, 8:00 UTC. Lists are bounded. */
+/** The digest, sent on Monday, 8:00 UTC. Lists are bounded. */
 interface DigestData {
   readonly week: { readonly from: string; readonly to: string };
   /** The applications with the most flags to remove, at most 10. */
@@ -60,7 +64,7 @@ interface DigestData {
       readonly undeclared: number;
       readonly archivedButAsked: number;
     };
-    /** At most 10. */
+    /** Flags that can go, at most 10. */
     readonly canGo: readonly {
       readonly feature: string;
       readonly verdict: VerdictKind;
@@ -108,7 +112,7 @@ export const webhookEvents = {
     /** `null` for a flag that was declared but never seen. */
     readonly lastSeenAt: string | null;
     readonly staleSince: string;
-    /** Nothing else is known: a sender that could use the flag may be switched off. */
+    /** Nothing else is known: a sender that could use the flag might be switched off. */
     readonly basis: 'silence';
     readonly owners?: Owners;
   }>({
@@ -209,7 +213,7 @@ export const webhookEvents = {
   'api-key.expiring': event<{
     readonly apiKey: NamedEntity;
     readonly expiresAt: string;
-    /** Rounded up. */
+    /** Days until the expiry, rounded up. */
     readonly daysLeft: number;
   }>({
     when: 'An API key expires in 14 days, or in one',
@@ -251,7 +255,7 @@ export const webhookEvents = {
           : words`flagmeter is refusing messages of ${application.name}: ${[title || code]}`,
       facts: [
         ...(environment === null ? [] : [['Environment', words`${environment}`] as const]),
-        ['Answer', [`${status} ${code}`]],
+        ['Response', [`${status} ${code}`]],
         ['Refused', [`${count}`]],
         ['Last refused', moment(lastRefusedAt)],
       ],
@@ -268,7 +272,7 @@ export const webhookEvents = {
     readonly feature: string;
     readonly experiment: NamedEntity;
     readonly outcome: string;
-    /** The outcome in a sentence. */
+    /** The result in a sentence. */
     readonly verdict: string;
     readonly finishedAt: string;
   }>({
@@ -298,7 +302,7 @@ export const webhookEvents = {
   }),
   'member.changed': event<{
     readonly change: keyof typeof memberSentences;
-    /** The role is that in the team. */
+    /** `role` is the role in the team. */
     readonly user: NamedEntity & { readonly email: string; readonly role: Role };
     readonly by: { readonly type: ActorType; readonly name: string };
   }>({
@@ -357,7 +361,7 @@ export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {
     readonly teamId: string;
     /** Time of the event, Unix ms. */
     readonly at: number;
-    /** Uncertainty of the time, ms: the event may have occurred this much later. */
+    /** Uncertainty of the time, ms: the event can have occurred this much later. */
     readonly withinMs?: number;
     readonly data: WebhookEventData[Each];
   };
@@ -432,20 +436,20 @@ function digestFeature(application: string, { feature, since, variant, owners }:
   return [...words`${shortened(feature)} of ${shortened(application)}: `, ...state, ...by];
 }
 
-/** Several names must fit a message. */
+/** Shortens a name, as several names must fit into a message. */
 function shortened(name: string): string {
   const characters = Array.from(name);
   return characters.length <= 60 ? name : `${characters.slice(0, 59).join('')}…`;
 }
 
-/** Without an environment, the console shows the flag in the first one. */
+/** Returns the page of a flag. The console shows the flag in the first environment by default. */
 function featurePage({ id }: { readonly id: string }, name: string, environment?: string): ConsolePage {
   return environment === undefined
     ? { path: ['apps', id], query: { flag: name } }
     : { path: ['apps', id, environment, 'flag'], query: { name } };
 }
 
-/** An RFC 3339 time, to the minute. */
+/** Returns an RFC 3339 time, to the minute. */
 function moment(time: string): Words {
   return [time.replace(/^(.{10})T(.{5}).*$/, '$1 $2 UTC')];
 }

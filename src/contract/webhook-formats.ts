@@ -1,9 +1,9 @@
 interface FormatRule {
   readonly label: string;
-  /** What receivers get, in a few words. */
+  /** Content of deliveries, in a few words. */
   readonly meaning: string;
   readonly exampleUrl: string;
-  /** Whether each delivery opens an issue. The receiver needs a credential then. */
+  /** True if each delivery opens an issue. The receiver then needs a credential. */
   readonly isTracker: boolean;
 }
 

@@ -1,12 +1,14 @@
-/** A text from others, such as the name of a flag. It is shown literally, whatever markup the reader's program knows. */
+/**
+ * A text from outside, such as the name of a flag. It is shown literally, whatever markup the reader's program knows.
+ */
 export interface Name {
   readonly name: string;
 }
 
-/** A text for people, in parts: own words without markup, and the texts of others. */
+/** A text for people, in parts: own words without markup, and texts from outside. */
 export type Words = readonly (string | Name)[];
 
-/** A template whose values are texts of others, unless they are words themselves. */
+/** Returns the words of a template. Its values are texts from outside, unless they are words themselves. */
 export function words(own: TemplateStringsArray, ...values: readonly (string | number | Words)[]): Words {
   return own.flatMap((text, index): Words => {
     const value = values[index];
@@ -15,7 +17,7 @@ export function words(own: TemplateStringsArray, ...values: readonly (string | n
   });
 }
 
-/** Some names, separated by commas, and the number of the others. */
+/** Returns some names, separated by commas, and the number of the others. */
 export function listed(names: readonly string[], most: number): Words {
   const shown = names.slice(0, most).flatMap((name, index) => [...(index === 0 ? [] : [', ']), { name }]);
   return names.length > most ? [...shown, ` and ${names.length - most} more`] : shown;

@@ -25,8 +25,9 @@ import { Story, samplePeople } from './story.ts';
 import { Traffic } from './traffic.ts';
 
 /*
- * src/demo: a server with a temporary store, for a fictitious shop. flags.ts and programs.ts are the tables of the shop, and
- * story.ts draws its visitors and counts from them. history.ts writes the last 90 days, and traffic.ts sends live traffic.
+ * src/demo: a server with a temporary store, for a fictitious shop. flags.ts and programs.ts are the tables of the
+ * shop, and story.ts draws its visitors and counts from them. history.ts writes the last 90 days, and traffic.ts sends
+ * live traffic.
  */
 
 const sources = { clock: systemClock, randomBytes } as const;
@@ -37,7 +38,7 @@ interface Demo {
   readonly log: Log;
   readonly terminal: Terminal;
   readonly signals: Signals;
-  /** Monotonic time of the start, ms. */
+  /** Monotonic time of startup, ms. */
   readonly startedAt: number;
   readonly temp: TempData;
   readonly progress: Progress;
@@ -55,7 +56,7 @@ export interface ReadyDemo extends FirstCredentials {
 /**
  * Runs a demo until SIGTERM or SIGINT, and removes its data.
  * @returns exit code: 0 after a signal, 1 after a failure
- * @throws {UsageError} for wrong flags
+ * @throws {UsageError} for wrong options
  * @throws {Error} when the temp directory or an address cannot be used
  */
 export async function demo(given: Arguments, terminal: Terminal): Promise<number> {
@@ -95,8 +96,8 @@ async function run(demo: Demo): Promise<number> {
 }
 
 /**
- * Binds the requested addresses. By default, a free port replaces a usual one that is taken, so that a demo can run next to a
- * server.
+ * Binds the requested addresses. By default, a free port replaces a default port that is in use, so that a demo can run
+ * next to a server.
  * @throws {UsageError} for an address that is not valid, or that needs a public URL
  * @throws {Error} when an address cannot be used
  */
@@ -143,9 +144,9 @@ async function serve(
 
 /** Fills the data directory. @throws {Error} when the disk fails, or when `stopping` is aborted */
 async function fill(config: Config, seed: number, progress: Progress, stopping: AbortSignal) {
-  // A password that is given need not be replaced: the store is as short-lived as the terminal that shows it.
+  // A given password need not be replaced: the store is as short-lived as the terminal that shows the password.
   const admin = { adminEmail: 'demo@localhost', adminPassword: newPassword(randomBytes) };
-  // The installation is older than what happens in it.
+  // The installation is older than its data.
   const clock = { ...systemClock, now: () => systemClock.now() - shopAge };
   const credentials = await prepareData(config.data, { ...admin, ...sources, clock });
   const accounts = openAccountTables(config.data);
@@ -178,7 +179,7 @@ function welcomeText({ url, data, seconds, ...demo }: ReadyDemo): string {
   gRPC            ${demo.grpc}
 
 Flags to start with: checkout-redesign (rolled out), basket-layout (an A/B test with a winner),
-free-shipping-banner (one without), legacy-invoice-pdf (no longer in use), chekout-redesign (misspelt).
+free-shipping-banner (an A/B test without a winner), legacy-invoice-pdf (no longer in use), chekout-redesign (misspelt).
 People: try ${samplePeople[0]}, ${samplePeople[1]} or ${samplePeople[2]}.
 Ingest: the key "Partner page" has leaked, and is still being sent.
 
@@ -200,11 +201,12 @@ interface TempData {
 
 const prefix = 'flagmeter-demo-';
 
-/** A younger directory may belong to a demo that is about to lock it. */
+/** Minimum age of a directory to remove. A younger directory can belong to a demo that will lock it. */
 const minAgeMs = 60_000;
 
 /**
- * Creates a data directory, and removes those of killed demos. It is removed at the latest when the process exits.
+ * Creates a data directory, and removes the directories of killed demos. It is removed at the latest when the process
+ * exits.
  * @param parent the temp directory
  * @throws {Error} when it cannot be created
  */
@@ -222,7 +224,9 @@ function makeTempData(parent: string, clock: Pick<Clock, 'now'>): TempData {
   return { data, lock, remove };
 }
 
-/** Skips a directory that cannot be removed, or that a running demo has locked. */
+/**
+ * Removes the directories of killed demos. Skips a directory that cannot be removed, or that a running demo has locked.
+ */
 function removeAbandoned(parent: string, now: number): void {
   for (const name of readdirSync(parent)) {
     if (!name.startsWith(prefix)) continue;
@@ -241,7 +245,8 @@ function removeAbandoned(parent: string, now: number): void {
 const lineDays = 30;
 
 /**
- * Reports progress at once: on a terminal in one line that is rewritten, otherwise in a few lines on standard output.
+ * Reports progress immediately: on a terminal in one line that is rewritten, otherwise in a few lines on standard
+ * output.
  * @param quiet standard output is for a program
  */
 function showProgress({ interactive, out, err }: Terminal, quiet: boolean): Progress {

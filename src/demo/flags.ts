@@ -3,12 +3,12 @@ import type { Shares } from './random.ts';
 
 /** The history of a flag, in days before today. */
 interface Lifecycle {
-  /** First and last day on which programs ask for it, if within the history. */
+  /** First and last day on which programs check it, if within the history. */
   readonly since?: number;
   readonly until?: number;
   readonly archived?: number;
   readonly permanent?: true;
-  /** The team intends an even split. */
+  /** True if the team intends an even split. */
   readonly experiment?: true;
   /** The only environments that have it. */
   readonly only?: readonly string[];
@@ -18,8 +18,8 @@ interface Lifecycle {
 const some = always({ on: 0.38, off: 0.62 });
 
 /**
- * A flag of the shop.
- * @param description a flag without one is not declared
+ * Creates a flag of the shop.
+ * @param description a flag without a description is not declared
  * @param asks mean checks a minute in Production, by program
  * @param reach share of a day's visitors who meet it
  * @param used uses per 100 checks, by variant where they differ
@@ -93,7 +93,7 @@ function always(shares: Shares) {
   return () => shares;
 }
 
-/** A roll-out: the share of `on` climbs from one day to another. */
+/** Returns the shares of a roll-out, in which the share of `on` grows from one day to another. */
 function climb(from: number, to: number, end: number) {
   return (daysAgo: number): Shares => {
     const on = end * Math.min(1, Math.max(0, (from - daysAgo) / (from - to)));

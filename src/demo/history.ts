@@ -24,13 +24,13 @@ import { type ActiveFeature, historyDays, type Story } from './story.ts';
 const knownVisitors = 300;
 const knownDays = 30;
 
-/** Buckets in a commit. More are slower: each new cell is searched for in the batch. */
+/** Number of buckets in a commit. A higher number is slower: each new cell is searched for in the batch. */
 const spansPerCommit = 96;
 
-/** Reports how far the store is filled. */
+/** Reports the progress of filling the store. */
 export interface Progress {
   days(done: number, total: number): void;
-  /** Removes what is replaced by the next output. */
+  /** Removes output that the next output replaces. */
   end(): void;
 }
 
@@ -68,9 +68,9 @@ export async function writeHistory(deps: HistoryDeps, stopping: AbortSignal): Pr
       batch.release();
     }
     progress.days(historyDays - (story.today - day), historyDays);
-    await setImmediate(); // A signal may have come.
+    await setImmediate(); // A signal can be waiting.
   }
-  // What the service does in the background, so that reports of a new demo are quick.
+  // Background work of the service, done now so that reports of a new demo are quick.
   for (const { number: environment } of shop.application.environments) {
     const step = { task: 'retention', environment, horizons, now, exposureDays: 30, limit: 1000 } as const;
     while (maintain(step) > 0) await setImmediate();
@@ -80,7 +80,7 @@ export async function writeHistory(deps: HistoryDeps, stopping: AbortSignal): Pr
 
 /** A bucket of a day: an hour, or a minute of the last two days. */
 interface Span {
-  /** Its start, in minutes since the epoch. */
+  /** Start, in minutes since the epoch. */
   readonly minute: number;
   readonly minutes: number;
   /** See `bucketOf`. */
@@ -104,7 +104,7 @@ function openWriter(deps: HistoryDeps) {
   return {
     ...deps,
     dictionary: new SeriesDictionary(usage, getSeriesLimits(config)),
-    /** The HMAC key of people's digests. */
+    /** HMAC key of the digests of people. */
     secret: openDigestSecret(usage, randomBytes),
     random: new Random(story.seed),
     senders: new Senders(),
@@ -201,7 +201,7 @@ function withRefused(before: KeyRefusals | undefined, code: string, more: number
   return { count: count + more, lastAt, reasons: { ...reasons, [code]: (reasons[code] ?? 0) + more } };
 }
 
-/** The lines that `record` adds to the ledger, as if it ran `mean` times on average. */
+/** Returns the lines that `record` adds to the ledger, as if it ran `mean` times on average. */
 function repeated({ ledgerRandom, totals }: Writer, mean: number, record: () => void): LedgerLine[] {
   const count = ledgerRandom.poisson(mean);
   if (count === 0) return [];
@@ -210,7 +210,7 @@ function repeated({ ledgerRandom, totals }: Writer, mean: number, record: () => 
   return lines.map((line) => ({ ...line, count }));
 }
 
-/** Adds the programs that asked for flags on a day. */
+/** Adds the programs that checked flags on a day. */
 function addSenders({ story, until, senders }: Writer, place: Place, day: number): void {
   const { batch, series, environment, active } = place;
   const minute = Math.min(until - 1, day * minutesPerDay + 17 * 60);
@@ -258,7 +258,7 @@ function addVisitors(writer: Writer, { batch, series, active }: Place, day: numb
   return met.map(({ each, visits }) => ({ ...each, shares: sharesIn(visits) ?? each.shares }));
 }
 
-/** A visitor checks a flag a few times a day. */
+/** Creates the exposure of a visitor, who checks a flag a few times a day. */
 function createExposure({ used, viewed }: DemoFeature, random: Random): [checks: number, uses: number, views: number] {
   const checks = 1 + random.poisson(3);
   const uses = used === 0 ? 0 : random.binomial(checks, 0.3);

@@ -3,7 +3,7 @@ import type { LedgerSource } from '../ingest/ledger/ledger.ts';
 import type { KeyType, MetricKind } from '../storage/lmdb/records.ts';
 import type { Random, Shares } from './random.ts';
 
-/** A program that asks for flags. */
+/** A program that checks flags. */
 export interface Program {
   readonly name: 'web' | 'app' | 'api' | 'worker' | 'search';
   readonly key: KeyType;
@@ -39,7 +39,7 @@ export const programs: readonly Program[] = [
 
 export const shopOrigin = 'https://shop.example';
 
-/** A program as the ledger identifies it. */
+/** Returns a program as the ledger identifies it. */
 export function ledgerSource({ name, sends }: Program, userAgent: string) {
   if (sends === 'packets') return { route: 'telemetry', transport: 'http', userAgent } as const;
   const transport = sends === 'grpc reports' ? 'grpc' : 'http';
@@ -55,7 +55,7 @@ export interface BrokenSender {
   readonly origin?: string;
   readonly source: LedgerSource & { readonly route: 'telemetry' | 'usage' };
   readonly refusal: Refusal;
-  /** The rest of its messages, besides key and environment. */
+  /** Content of its messages, except key and environment. */
   readonly content: object;
 }
 
@@ -73,7 +73,7 @@ export const brokenSenders: readonly BrokenSender[] = [
   { daysAgo: 40, perHour: 30, key: 'revoked', environment: 'Production', source: { ...page, userAgent: firefox }, content: giftCards, origin: shopOrigin,
     refusal: new Refusal('unknown_key', 'k is not a Frontend or Mobile key of any application') },
   { daysAgo: 30, perHour: 6, key: 'Backend', environment: 'prod', source: nightly, content: { time: '2026-01-01T00:00:00Z', instanceName: 'cron-1', stats: [] },
-    refusal: new Refusal('unknown_environment', 'environment is not one of the application; case matters') },
+    refusal: new Refusal('unknown_environment', 'environment must name an environment of the application; case matters') },
   { daysAgo: 60, perHour: 3, key: 'Backend', environment: 'Production', source: php, content: { time: 'yesterday', stats: [] },
     refusal: new Refusal('invalid_time', 'time must be an RFC 3339 time') },
 ];

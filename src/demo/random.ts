@@ -1,4 +1,4 @@
-/** Above this mean, counts are drawn from a normal distribution. */
+/** Mean above which counts are drawn from a normal distribution. */
 const largeMean = 30;
 
 /** A seeded generator (mulberry32): the same seed makes the same demo. */
@@ -9,13 +9,13 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 (inclusive) to 1 (exclusive). */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     return mix(this.#state);
   }
 
-  /** Mean 0, standard deviation 1. */
+  /** Returns a number with mean 0 and standard deviation 1. */
   normal(): number {
     return Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next());
   }
@@ -49,7 +49,7 @@ export function hashToChance(a: number, b: number, c = 0): number {
 /** The share of each name; the sum is 1. */
 export type Shares = Readonly<Record<string, number>>;
 
-/** The name at a point from 0 to 1, where each name takes its share. */
+/** Returns the name at a point from 0 to 1, where each name takes its share. */
 export function atShare(shares: Shares, point: number): string {
   let rest = point;
   let name = '';

@@ -46,13 +46,13 @@ export const shopAge = (applicationDays + 1) * dayMs;
 
 export type RefusedByKey = ReadonlyMap<KeyName, KeyRefusals>;
 
-/** Something that the team did. */
+/** An action of the team in the past. */
 interface Deed {
   readonly daysAgo: number;
   readonly run: () => Promise<unknown>;
 }
 
-/** Creates what a team has created over the months, each at its time: applications, keys, declarations, colleagues. */
+/** Creates the applications, keys, declarations and colleagues of a team, each at its time in the past months. */
 export async function makeShop(accounts: AccountTables, { clock, randomBytes }: DirectorySources): Promise<Shop> {
   let at = clock.now();
   const goTo = (daysAgo: number) => {
@@ -95,7 +95,7 @@ export async function makeShop(accounts: AccountTables, { clock, randomBytes }: 
   }
 }
 
-/** What happened to the application, besides its flags. */
+/** Lists the actions on the application, except on its flags. */
 function listDeeds(directory: Directory, id: string, keys: Shop['keys']): Deed[] {
   const { teamId } = directory.applications.get(id)!;
   const { key: old } = directory.findKey(keys.revoked)!;
@@ -164,8 +164,8 @@ export function recordUses(accounts: AccountTables, shop: Shop, refused: Refused
 }
 
 /**
- * The experiments of the shop, each planned a day before it starts: one has finished, whose result the service freezes within a
- * minute, and one is running. The rollout of `loyalty-points` is behind its plan.
+ * Plans the experiments of the shop, each a day before it starts. One has finished, and the service freezes its result
+ * within a minute; one is running. The rollout of `loyalty-points` is behind its plan.
  */
 function experimentDeeds(directory: Directory, id: string, now: number): Deed[] {
   const today = Math.floor(now / dayMs);

@@ -13,12 +13,12 @@ export interface Visitor extends Hash64 {
   readonly hasApp: boolean;
 }
 
-/** A flag that programs ask for in an environment on a day. */
+/** A flag that programs check in an environment on a day. */
 export interface ActiveFeature {
   readonly feature: DemoFeature;
   readonly index: number;
   readonly shares: Shares;
-  /** The factor of its uses and views on this day. */
+  /** Factor of its uses and views on this day. */
   readonly mood: number;
 }
 
@@ -29,21 +29,21 @@ export interface VariantCounts {
   readonly counts: readonly [checks: number, used: number, viewed: number];
 }
 
-/** Visitors to look up. They come every day, and have the numbers from 1. */
+/** Visitors for looking up. They come every day, and have the numbers from 1. */
 export const samplePeople = ['ada@example.com', 'grace@example.com', 'linus@example.com'] as const;
 
-/** All visitors, and those of an average day. */
+/** Number of all visitors, and of visitors on an average day. */
 const population = 8000;
 const perDay = 2000;
 
 /** Coprime with the population: each day orders all visitors differently. */
 const stride = 3571;
 
-/** The other environments get flags and variants some days earlier, and their servers report less often. */
+/** Days by which other environments get flags and variants earlier, and factor by which they report less often. */
 const daysAhead = 3;
 const quieter = 12;
 
-/** The minute of the day when one day of the shop ends and the next begins, so that no chart has a step there. */
+/** Minute at which a day of the shop begins: at the quietest time, so that no chart has a step there. */
 const quietest = 5 * 60;
 
 /** The payment provider was down for this hour (UTC). */
@@ -65,7 +65,7 @@ export class Story {
     });
   }
 
-  /** Traffic of an environment in a minute, as a share of Production's average. */
+  /** Returns the traffic of an environment in a minute, as a share of Production's average. */
   traffic(environment: string, minute: number): number {
     const day = Math.floor(minute / minutesPerDay);
     const hour = (minute % minutesPerDay) / 60;
@@ -86,14 +86,16 @@ export class Story {
     });
   }
 
-  /** Packets grow with the traffic. A server sends reports at a constant rate while it runs. */
+  /**
+   * Returns the number of messages. Packets grow with the traffic. A running server sends reports at a constant rate.
+   */
   messagesPerMinute({ sends, perMinute }: Program, environment: string, minute: number): number {
     const traffic = this.traffic(environment, minute);
     if (sends === 'packets') return perMinute * traffic;
     return traffic === 0 ? 0 : perMinute / (environment === 'Production' ? 1 : quieter);
   }
 
-  /** Messages of a misconfigured program. A page sends as often as it is visited. */
+  /** Returns the messages of a misconfigured program. A page sends as often as it is visited. */
   refusedPerMinute({ perHour, source }: BrokenSender, minute: number): number {
     const traffic = source.route === 'telemetry' ? this.traffic('Production', minute) : 1;
     return (perHour * traffic) / 60;
@@ -118,14 +120,14 @@ export class Story {
     }
   }
 
-  /** Production's visitors of a day until a minute, in the order of their visits. */
+  /** Returns Production's visitors of a day until a minute, in the order of their visits. */
   visitors(day: number, minute: number): readonly Visitor[] {
     if (this.#latest?.day !== day) this.#latest = { day, visitors: this.#listVisitors(day) };
     const { visitors } = this.#latest;
     return visitors.slice(0, Math.floor(visitors.length * Math.min(1, minute / minutesPerDay - day)));
   }
 
-  /** The flags that a visitor meets on a day, each with only the visitor's variant. */
+  /** Yields the flags that a visitor meets on a day, each with only the visitor's variant. */
   *met(visitor: Visitor, active: readonly ActiveFeature[], day: number) {
     for (const each of active) {
       const variant = this.variantFor(visitor, each, day);
@@ -133,14 +135,16 @@ export class Story {
     }
   }
 
-  /** The variant of a flag that a visitor meets on a day; `undefined` without one. */
+  /** Returns the variant of a flag that a visitor meets on a day; `undefined` if they do not meet it. */
   variantFor({ number, hasApp }: Visitor, { feature, index, shares }: ActiveFeature, day: number) {
     const isAsked = (hasApp ? feature.asks.app : feature.asks.web) !== undefined;
     if (!isAsked || hashToChance(number, index, day) >= feature.reach) return undefined;
     return atShare(shares, hashToChance(number, index, this.seed));
   }
 
-  /** The chance of a visit is skewed: a few visitors come nearly every day, most seldom. */
+  /**
+   * Lists the visitors of a day. The chance of a visit is skewed: a few visitors come nearly every day, most seldom.
+   */
   #listVisitors(day: number): Visitor[] {
     const start = Math.floor(hashToChance(this.seed, day, 3) * population);
     const mean = (this.#computeTraffic(day) * perDay) / population;
@@ -152,7 +156,7 @@ export class Story {
       );
   }
 
-  /** Traffic of a whole day of Production; 1 is the average. */
+  /** Returns the traffic of a whole day of Production; 1 is the average. */
   #computeTraffic(day: number): number {
     const growth = 1 - (0.22 * (this.today - day)) / historyDays;
     return growth * (isWeekend(day) ? 0.68 : 1.09) * Math.exp(0.05 * this.#spread(day, 1));
@@ -163,7 +167,9 @@ export class Story {
   }
 }
 
-/** Shops are busiest in the evening, and quiet at four in the morning. The average is 1. */
+/**
+ * Returns the traffic at an hour; 1 is the average. Shops are busiest in the evening, and quiet at four in the morning.
+ */
 function evening(hour: number): number {
   const wave = (peak: number) => Math.cos((2 * Math.PI * (hour - peak)) / 24);
   return 1 + 0.72 * wave(18) + 0.16 * Math.cos((4 * Math.PI * (hour - 12)) / 24);
@@ -174,7 +180,7 @@ function officeHours(day: number, hour: number): number {
   return hour >= 11 && hour < 12 ? 1.2 : 2.4;
 }
 
-/** Day 0 of the epoch was a Thursday. */
+/** True for Saturday and Sunday. Day 0 of the epoch was a Thursday. */
 function isWeekend(day: number): boolean {
   return (day + 4) % 7 === 6 || (day + 4) % 7 === 0;
 }

@@ -91,7 +91,7 @@ export class Traffic {
     }
   }
 
-  /** @param visitor whose flags are counted; by default, all flags that the program asks for */
+  /** @param visitor whose flags are counted; by default, all flags that the program checks */
   #count(program: Program, environment: string, minute: number, visitor?: Visitor): VariantCounts[] {
     const { story } = this.#deps;
     const day = Math.floor(minute / minutesPerDay);
@@ -102,7 +102,7 @@ export class Traffic {
     return [...story.counts(visitor ? story.met(visitor, active, day) : active, computeMean, this.#random)];
   }
 
-  /** One of today's visitors, with the app or in a browser. */
+  /** Returns a random visitor of today, with the app or in a browser. */
   #visitorAt(minute: number, app: boolean): Visitor | undefined {
     const today = this.#deps.story.visitors(Math.floor(minute / minutesPerDay), minute);
     const visitors = today.filter(({ hasApp }) => hasApp === app);
@@ -136,7 +136,7 @@ export class Traffic {
     );
   }
 
-  /** The reply does not matter: a refusal may be intended, and the server may be stopping. */
+  /** Posts a message and ignores the response: a refusal can be intended, and the server can be stopping. */
   #post(
     { route, userAgent = '' }: { readonly route: keyof typeof paths; readonly userAgent: string | undefined },
     body: object,
@@ -160,7 +160,7 @@ interface UsageReport {
   readonly counted: readonly VariantCounts[];
 }
 
-/** The body of `POST /api/usage/stats`. */
+/** Returns the body of `POST /api/usage/stats`. */
 function usageJson({ time, counted, ...head }: UsageReport): object {
   const stats = counted.map(({ feature, variant, counts: [checkCount, usedCount, viewedCount] }) => {
     return { feature, variantStats: { [variant]: { checkCount, usedCount, viewedCount } } };
@@ -168,7 +168,7 @@ function usageJson({ time, counted, ...head }: UsageReport): object {
   return { ...head, time: new Date(time).toISOString(), stats };
 }
 
-/** A `Usage.FeatureStat` (`proto/usage.proto`). */
+/** Encodes a `Usage.FeatureStat` (`proto/usage.proto`). */
 function usageProto(report: UsageReport): Uint8Array {
   const stats = report.counted.map(({ feature, variant, counts: [checks, used, viewed] }) => {
     const counts = joinFields(numberField(1, checks), numberField(3, used), numberField(4, viewed));

@@ -6,12 +6,12 @@ import { type IpNetworks, plainAddress } from '../runtime/addresses.ts';
 
 interface AcceptorOptions {
   readonly host: string;
-  /** 0 picks any free port. */
+  /** Port 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsPair | undefined;
-  /** Maximum number of open connections. Above it, the least recently used one of the address with the most is closed. */
+  /** Maximum number of open connections. Above it, a connection of the address with the most connections is closed. */
   readonly maxConnections: number;
-  /** Proxies: each connection of theirs serves many clients. */
+  /** Trusted proxies. Each of their connections serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'> | undefined;
   accepted(connection: Connection): void;
   /** Takes a connection that does not speak HTTP/2. Its first bytes are unread. */
@@ -26,9 +26,9 @@ const preface = Buffer.from('PRI');
 
 export interface Connection {
   readonly socket: Socket;
-  /** The address of its client; `undefined` for a trusted proxy. */
+  /** Address of the client; `undefined` for a trusted proxy. */
   readonly from: string | undefined;
-  /** Increases with every use; 0 before the first. */
+  /** Number of the last use, which increases with every use; 0 before the first. */
   usedAt: number;
   busyAt: number;
   accepted: boolean;
@@ -84,7 +84,7 @@ export class GrpcAcceptor {
     return this.#connections.size;
   }
 
-  /** Uses another certificate for new connections. Without TLS it does nothing. */
+  /** Uses another certificate for new connections. Does nothing without TLS. */
   renewTls(tls: TlsPair): void {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext({ ...tls, ciphers: cipherSuites });
   }
@@ -113,7 +113,7 @@ export class GrpcAcceptor {
     this.#readPreface(connection);
   }
 
-  /** Closes the least recently used connection of the address with the most. Of several such addresses, the oldest. */
+  /** Closes the least recently used connection of the address with the most connections. */
   #closeOne(added: Connection): void {
     const counts = new Map<string | undefined, number>();
     for (const { from } of this.#connections) {
@@ -153,7 +153,7 @@ export class GrpcAcceptor {
     socket.once('close', () => clearTimeout(timer));
   }
 
-  /** ALPN and the first bytes must agree (RFC 9113 §3.2). A client without ALPN may use both protocols. */
+  /** Hands the connection over. ALPN and the first bytes must agree (RFC 9113 §3.2), unless ALPN was not used. */
   #sort(connection: Connection, isHttp2: boolean): void {
     const { socket } = connection;
     const chosen = socket instanceof TLSSocket && socket.alpnProtocol;

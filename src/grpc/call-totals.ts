@@ -1,12 +1,12 @@
 import { Histogram } from '../runtime/histogram.ts';
 
-/** One more than the largest code of gRPC. */
+/** Number of gRPC status codes. */
 const codes = 17;
 
 export class MethodTotals {
   /** `/Service/Method`, or `none` for calls of unknown methods. */
   readonly method: string;
-  /** Time from the head of a unary call to its answer, seconds. */
+  /** Time from the headers of a unary call to its response, seconds. */
   readonly durations = new Histogram();
   readonly #ended = new Float64Array(codes);
 
@@ -14,7 +14,7 @@ export class MethodTotals {
     this.method = method;
   }
 
-  /** @param ms duration until the answer, for a unary call */
+  /** @param ms time until the response, for a unary call */
   count(code: number, ms: number | undefined): void {
     this.#ended[code]! += 1;
     if (ms !== undefined) this.durations.observe(ms / 1000);
@@ -25,7 +25,7 @@ export class MethodTotals {
   }
 }
 
-/** The calls of the gRPC listener. Unauthenticated senders cannot add rows. */
+/** Totals of the calls of the gRPC listener. Unauthenticated senders cannot add rows. */
 export class CallTotals {
   readonly unknown = new MethodTotals('none');
   readonly #rows = new Map<string, MethodTotals>();

@@ -26,8 +26,8 @@ interface EndingCall {
 const most = 64;
 
 /**
- * Sends the trailers of calls together. Each stream of Bun flushes its session when it wants its trailers: a packet of their own, a
- * system call, and a wakeup of the client, for ten bytes. The trailers of a turn of the event loop share a packet for each session.
+ * Sends the trailers of several calls together. Otherwise Bun flushes the session for each stream: a packet, a system
+ * call and a wakeup of the client for ten bytes. Trailers of one event loop iteration share a packet per session.
  */
 export class Trailers {
   #ending: EndingCall[] = [];
@@ -92,7 +92,7 @@ export class Call implements WatchedStream {
   readonly #began: number;
   #isCounted = false;
   #reading = true;
-  /** Received and not yet handled. */
+  /** Chunks received but not yet handled. */
   #chunks: Buffer[] = [];
   #length = 0;
   #messages = 0;
@@ -125,7 +125,7 @@ export class Call implements WatchedStream {
     return this.#length === 0 && this.#messages > 0;
   }
 
-  /** No longer than its client waits for an answer. */
+  /** Time allowed for the message. Never longer than the client waits for a response. */
   get allowedMs(): number {
     return Math.min(messageTimeoutMs, timeoutMs(this.header('grpc-timeout')) ?? messageTimeoutMs);
   }
@@ -134,7 +134,7 @@ export class Call implements WatchedStream {
     return this.#stream.closed || this.#stream.destroyed;
   }
 
-  /** The beginning of an incomplete message; empty if it is compressed. */
+  /** Returns the beginning of an incomplete message; empty if it is compressed. */
   beginning(maxBytes: number): Buffer | undefined {
     const [first] = this.#chunks;
     if (first?.[0] !== 0) return undefined;
@@ -181,8 +181,8 @@ export class Call implements WatchedStream {
   }
 
   /**
-   * Ends the call before its message is complete. The client may never end its side, so the stream is reset after the answer
-   * (RFC 9113 §8.1).
+   * Ends the call before its message is complete. The client might never end its side, so the stream is reset after the
+   * response (RFC 9113 §8.1).
    */
   refuse(refusal: Refusal): void {
     if (!this.#reading) return;
@@ -190,10 +190,10 @@ export class Call implements WatchedStream {
     this.method.refused?.(this, refusal);
     this.#chunks = noChunks;
     this.#observer.refused(this);
-    // Deferred: not while the stream is being read.
+    // Deferred, because the stream is being read.
     setImmediate(() => {
       this.fail(toRpcStatus(refusal));
-      // A stream that is closed while earlier answers wait can no longer be reset.
+      // A closed stream with waiting responses can no longer be reset.
       if (this.#stream.writableLength === 0) this.#stream.close();
     });
   }
@@ -228,7 +228,7 @@ export class Call implements WatchedStream {
     this.#readFrames();
   }
 
-  /** Passes on the complete frames of a streaming call while its answers are read. Checks only the length for other calls. */
+  /** Passes on complete frames of a streaming call while the client reads. Only checks the length of other calls. */
   #readFrames(): void {
     const { streams = false } = this.method;
     const { maxMessage } = this.#deps;
@@ -246,7 +246,7 @@ export class Call implements WatchedStream {
     this.#readFrames();
   }
 
-  /** If there are several chunks, the first contains at least the head of a frame. */
+  /** Joins chunks, so that the first one contains at least the header of a frame. */
   #joined(): Buffer {
     if (this.#chunks.length > 1 && this.#chunks[0]!.length < headerBytes) {
       this.#chunks = [Buffer.concat(this.#chunks)];
@@ -294,7 +294,7 @@ export class Call implements WatchedStream {
 
 const notOne = new Refusal('invalid_protobuf', 'Send one complete message');
 
-/** The single header block that answers a call which fails before anything was sent. */
+/** Returns the single header block of a call that fails before any response was sent. */
 export function trailersOnly(rpc: RpcStatus): OutgoingHttpHeaders {
   return { ...responseHeaders, ...createTrailers(rpc) };
 }

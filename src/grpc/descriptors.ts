@@ -1,5 +1,5 @@
 /**
- * The files of `proto/` for server reflection, because the executable has no files beside it.
+ * The files of `proto/` for server reflection. The executable does not ship the files themselves.
  * Generated: after a change there, run `npx vitest run test/grpc/descriptors.test.ts -u`.
  */
 
@@ -7,9 +7,9 @@ export interface DescribedFile {
   readonly name: string;
   readonly imports: readonly string[];
   readonly services: readonly string[];
-  /** Full names of its declarations. */
+  /** Full names of the declarations. */
   readonly symbols: readonly string[];
-  /** Its `google.protobuf.FileDescriptorProto`, in base64. */
+  /** The file's `google.protobuf.FileDescriptorProto`, in base64. */
   readonly bytes: string;
 }
 

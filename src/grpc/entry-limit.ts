@@ -1,15 +1,15 @@
 import { Refusal } from '../contract/errors.ts';
 
-/** Entries allowed in every report: one of up to 64 KiB has no more bytes. */
+/** Entries allowed in every report. Reports of up to 64 KiB can never exceed it. */
 const freeEntries = 65_536;
 
 /**
- * Minimum average size of an entry in bytes. An entry is an object in JSON, and a nested message in protobuf. Entries of
- * published SDKs are several times as large, so only reports of empty entries exceed this.
+ * Minimum average size of an entry in bytes. An entry is a JSON object or a nested protobuf message. Entries of
+ * published SDKs are several times as large, so only reports of empty entries exceed the limit.
  */
 const bytesPerEntry = { json: 8, protobuf: 4 };
 
-/** Maximum entries of a report by its size in bytes. */
+/** Returns the maximum number of entries for a report of this size in bytes. */
 export function maxEntries(format: keyof typeof bytesPerEntry, bytes: number): number {
   return freeEntries + Math.floor(bytes / bytesPerEntry[format]);
 }

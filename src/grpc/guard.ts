@@ -6,22 +6,22 @@ import type { Connection } from './acceptor.ts';
 /** Time allowed for the message of a call to become complete, ms. */
 export const messageTimeoutMs = 30_000;
 
-/** A gRPC call or an HTTP request on a stream of HTTP/2, as the guard sees it. */
+/** A gRPC call or an HTTP request on an HTTP/2 stream, as the guard sees it. */
 export interface WatchedStream {
   readonly connection: Connection;
-  /** Start time, or when its last message became complete; `Clock.monotonic` ms. */
+  /** Start time, or the time at which the last message became complete; `Clock.monotonic` ms. */
   since: number;
-  /** Memory charged to it until its message is complete. */
+  /** Memory charged to the stream until its message is complete. */
   bytes: number;
-  /** When the client was first found not to read its answers. */
+  /** Time at which the client was first found not to read its responses. */
   unreadSince: number | undefined;
-  /** True if sent data is waiting for flow control of the client (RFC 9113 §5.2). */
+  /** True if sent data waits for the flow control of the client (RFC 9113 §5.2). */
   readonly unread: boolean;
   /** True between two messages of a streaming call. */
   readonly idle: boolean;
-  /** Time allowed for its message to become complete, ms. */
+  /** Time allowed for the message to become complete, ms. */
   readonly allowedMs: number;
-  /** Ends it because its message was not complete in `allowedMs`. */
+  /** Ends the stream because its message was not complete in `allowedMs`. */
   endLate(): void;
   refuse(refusal: Refusal): void;
   reset(code: number): void;
@@ -30,7 +30,7 @@ export interface WatchedStream {
 export interface StreamObserver {
   /** Bytes arrived or were freed. */
   grew(stream: WatchedStream, bytes: number): void;
-  /** All required data has arrived. */
+  /** All required data of the stream has arrived. */
   whole(stream: WatchedStream): void;
   /** The stream was refused before its message was complete. Nothing more is read from it. */
   refused(stream: WatchedStream): void;
@@ -39,7 +39,7 @@ export interface StreamObserver {
 
 interface GuardOptions {
   readonly clock: Clock;
-  /** Maximum bytes held by all calls with incomplete messages, and by those with unread answers. */
+  /** Maximum bytes held by all calls with incomplete messages. Unread responses have the same limit. */
   readonly maxBytes: number;
   used(connection: Connection): void;
 }
@@ -47,17 +47,17 @@ interface GuardOptions {
 /** Memory of a stream before its message arrives, measured by `npm run bench -- hostile-grpc`. */
 export const bytesPerCall = 32 * 1024;
 
-/** Time allowed for the client to read its answers, ms, while it reads none of them. */
+/** Time allowed for a client that reads none of its responses, ms. */
 const unreadTimeoutMs = 30_000;
 
 /**
- * Watches gRPC calls and HTTP requests until their streams are closed. Ends slow streams, and the oldest ones if all together hold
- * too much: the sender of an incomplete message is unknown, and a client can leave its answers unread.
+ * Watches gRPC calls and HTTP requests until their streams are closed. Ends slow streams, and the oldest streams if all
+ * together hold too much. The sender of an incomplete message is unknown, and a client can leave its responses unread.
  */
 export class GrpcGuard implements StreamObserver {
   /** Bytes held by streams with incomplete messages. */
   bytes = 0;
-  /** Streams ended before their messages were complete or their answers read, since this was last set to 0. */
+  /** Streams ended before their messages were complete or their responses read, since the last reset to 0. */
   broken = 0;
   unread = 0;
   readonly #clock: Clock;
@@ -65,9 +65,9 @@ export class GrpcGuard implements StreamObserver {
   readonly #used: GuardOptions['used'];
   /** Streams with incomplete messages, oldest first. */
   readonly #open = new Set<WatchedStream>();
-  /** Streams that are no longer read but still open, in the order they got there. */
+  /** Open streams that are no longer read, in the order in which reading ended. */
   readonly #read = new Set<WatchedStream>();
-  /** Streams that were answered without being read. */
+  /** Streams that got a response without being read. */
   readonly #discarded = new Set<ServerHttp2Stream>();
 
   constructor({ clock, maxBytes, used }: GuardOptions) {
@@ -106,8 +106,8 @@ export class GrpcGuard implements StreamObserver {
   }
 
   /**
-   * Discards further data of a stream that was answered without being read. Most clients end it themselves: closing each one
-   * would cost several times its memory. The next sweep closes the others.
+   * Discards further data of a stream that got a response without being read. Most clients end it themselves. Closing
+   * each stream would cost several times its memory. The next sweep closes the others.
    */
   discard(stream: ServerHttp2Stream): void {
     stream.resume();
@@ -115,10 +115,10 @@ export class GrpcGuard implements StreamObserver {
     stream.on('close', () => this.#discarded.delete(stream));
   }
 
-  /** Ends slow calls. Called periodically. */
+  /** Ends slow calls and unread streams. Called periodically. */
   sweep(): void {
     const now = this.#clock.monotonic();
-    // A stream that is closed while its answer waits can no longer be reset.
+    // A closed stream with a waiting response can no longer be reset.
     for (const stream of this.#discarded) if (stream.writableLength === 0) stream.close();
     this.#dropUnread(now);
     for (const stream of this.#open) {
@@ -130,7 +130,7 @@ export class GrpcGuard implements StreamObserver {
     }
   }
 
-  /** An answer in flight is often unread, so only one that two sweeps have found counts. */
+  /** Resets unread streams. A response in flight is often unread, so only responses found by two sweeps count. */
   #dropUnread(now: number): void {
     const unread = [...this.#findUnread(this.#read, now), ...this.#findUnread(this.#open, now)];
     const excess = unread.length - Math.floor(this.#maxBytes / bytesPerCall);
@@ -167,7 +167,7 @@ export class GrpcGuard implements StreamObserver {
     return true;
   }
 
-  /** A stream between two messages holds nothing, and may stay open. */
+  /** Restarts the timeout of a stream between two messages. It holds no data and can stay open. */
   #renew(stream: WatchedStream, now: number): void {
     this.#open.delete(stream);
     this.#open.add(stream);

@@ -9,7 +9,7 @@ import type { AddressFinder, BodyChunks, ByteBudget, Dispatch, HttpResponse, Req
 import type { Connection } from './acceptor.ts';
 import type { StreamObserver, WatchedStream } from './guard.ts';
 
-/** Maximum length of a part of a reply that waits for the client. */
+/** Maximum length of a response chunk that waits for the client. */
 const maxChunk = 64 * 1024;
 
 interface ExchangeDeps {
@@ -33,7 +33,7 @@ export class HttpExchange implements Request, WatchedStream {
   readonly #headers: IncomingHttpHeaders;
   readonly #deps: ExchangeDeps;
   readonly #inbox: BodyInbox;
-  /** Read at once: in Bun it also becomes true when the reply ends. */
+  /** True if the request has no body. Read early: in Bun the source becomes true when the response ends, too. */
   readonly #isBodyless: boolean;
   #received = 0;
   #released = () => {};
@@ -94,7 +94,7 @@ export class HttpExchange implements Request, WatchedStream {
     this.refuse(tooSlow());
   }
 
-  /** The handler gets the error when it reads the body, and answers with it. */
+  /** Passes the refusal to the handler, which gets it as an error of the body and responds with it. */
   refuse(refusal: Refusal): void {
     this.#inbox.giveUp(refusal);
     this.#deps.observer.refused(this);
@@ -108,7 +108,7 @@ export class HttpExchange implements Request, WatchedStream {
     return this.#stream.closed || this.#stream.destroyed;
   }
 
-  /** The rules for heads of HTTP/1.1 that also concern HTTP/2 (RFC 9113 §8.3.1). */
+  /** Applies the rules for HTTP/1.1 heads that also concern HTTP/2 (RFC 9113 §8.3.1). */
   #fault(): HttpResponse | undefined {
     const { host, ':authority': authority } = this.#headers;
     let length = 0;
@@ -120,9 +120,9 @@ export class HttpExchange implements Request, WatchedStream {
     return refusal && problem(refusal);
   }
 
-  /** `close` would end the stream first unless data waits, so that a truncated reply would seem complete. */
+  /** Destroys the stream. `close` might end it first, so that a truncated response would seem complete. */
   #break(): void {
-    this.#stream.destroy(new Error('The exchange was given up'));
+    this.#stream.destroy(new Error('The server aborted the exchange'));
   }
 
   #take(chunk: Buffer): void {
@@ -131,7 +131,7 @@ export class HttpExchange implements Request, WatchedStream {
     this.#deps.observer.grew(this, chunk.length);
   }
 
-  /** A stream that was reset ends too. A body of another length than declared is malformed (RFC 9113 §8.1.1). */
+  /** Completes the body. A body whose length differs from the declared one is malformed (RFC 9113 §8.1.1). */
   #end(): void {
     if (this.#stream.aborted) return;
     const declared = this.header('content-length');
@@ -169,13 +169,13 @@ export class HttpExchange implements Request, WatchedStream {
     if (!this.#inbox.complete && !this.#isBodyless) this.#discardRest();
   }
 
-  /** Discards what the client still sends. A reset could make it lose the reply. */
+  /** Discards further data from the client. After a reset, the client could lose the response. */
   #discardRest(): void {
     this.#deps.observer.refused(this);
     this.#deps.observer.discard(this.#stream);
   }
 
-  /** Sends a part when the client has read the previous one. Resets the stream if one fails. */
+  /** Sends each chunk when the client has read the previous one. Resets the stream if a chunk fails. */
   async #sendChunks(chunks: BodyChunks): Promise<void> {
     try {
       for (;;) {

@@ -1,26 +1,26 @@
 import { connect, type Socket } from 'node:net';
 import type { HttpEngine, Listener, ListenOptions } from '../http/types.ts';
 
-/** Time allowed for a client to read the rest of its replies when the HTTP engine has closed the connection, ms. */
+/** Time allowed for a client to read the rest of its responses after the HTTP engine has closed the connection, ms. */
 const unreadTimeoutMs = 30_000;
 
 const loopback = '127.0.0.1';
 
-/** Source addresses, of 127.0.0.0/8 without those that a machine commonly uses. */
+/** Source addresses in 127.0.0.0/8, except for addresses that machines commonly use. */
 const firstSource = 0x7f_40_00_00;
 const sources = 0x40_00_00;
 
 type HttpOptions = Pick<ListenOptions, 'dispatch' | 'findAddress' | 'headers' | 'busyPaths' | 'secondMs'>;
 
 /**
- * Passes connections with HTTP/1.1 to the HTTP engine, which serves only connections that it has accepted itself. So it listens on
- * the loopback address from the first such connection on. The source address of each connection identifies its client.
+ * Passes HTTP/1.1 connections to the HTTP engine. The engine serves only connections that it has accepted itself, so it
+ * listens on the loopback address once the first one arrives. The source address of a connection identifies its client.
  */
 export class Http1Forwarder {
   readonly #engine: HttpEngine;
   readonly #options: ListenOptions;
   #listener: Promise<Listener> | undefined;
-  /** Addresses of clients by the source address of their connection. */
+  /** Client addresses by the source address of the loopback connection. */
   readonly #clients = new Map<string, string>();
   #last = 0;
 
@@ -34,7 +34,7 @@ export class Http1Forwarder {
       ...(headers && { headers }),
       ...(busyPaths && { busyPaths }),
       ...(secondMs && { secondMs }),
-      // The source of no connection is that of another process of this machine, or of a client that has disconnected.
+      // An unknown source belongs to another process of this machine, or to a client that has disconnected.
       findAddress: (source, request) => {
         const client = this.#clients.get(source);
         return client === undefined ? '' : findAddress(client, request);

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import { maxEntries, tooManyEntries } from './entry-limit.ts';
 
-/** The wire type of a value: the low three bits of its tag. */
+/** Wire types of a value: the low three bits of its tag. */
 const varint = 0;
 const fixed64 = 1;
 const delimited = 2;
@@ -9,14 +9,14 @@ const group = 3;
 const groupEnd = 4;
 const fixed32 = 5;
 
-/** Maximum nesting of groups in an unknown field, as in protobuf's own readers. */
+/** Maximum nesting of groups in an unknown field, as in the official protobuf readers. */
 const deepestGroup = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the fields of a protobuf message in order (https://protobuf.dev/programming-guides/encoding). Allocates only what it returns.
- * Call `next` until it returns false, and after each read or `skip` the value of `field`.
+ * Reads the fields of a protobuf message in order (https://protobuf.dev/programming-guides/encoding). Allocates only
+ * what it returns. Call `next` until it returns false. After each `next`, read or `skip` the value of `field`.
  */
 export class ProtoReader {
   field = 0;
@@ -24,9 +24,9 @@ export class ProtoReader {
   #at = 0;
   #end: number;
   readonly #bytes: Buffer;
-  /** Messages that may still be entered. */
+  /** Number of further messages that can be entered. */
   #entriesLeft: number;
-  /** The halves of the last varint. All 32 bits of `low` count, signed or not. */
+  /** Halves of the last varint. All 32 bits of `low` count, signed or not. */
   #low = 0;
   #high = 0;
 
@@ -36,7 +36,7 @@ export class ProtoReader {
     this.#entriesLeft = maxEntries('protobuf', bytes.length);
   }
 
-  /** Advances to the next field; false at the end of the message. @throws {Refusal} `invalid_protobuf` */
+  /** Advances to the next field. @returns false at the end of the message @throws {Refusal} `invalid_protobuf` */
   next(): boolean {
     if (this.#at === this.#end) return false;
     this.#readVarint();
@@ -46,14 +46,14 @@ export class ProtoReader {
     return true;
   }
 
-  /** An `int32`: the low 32 bits of a longer varint, as in protobuf's own readers. */
+  /** Reads an `int32`: the low 32 bits of a longer varint, as in the official protobuf readers. */
   int32(): number {
     this.#expect(varint);
     this.#readVarint();
     return this.#low | 0;
   }
 
-  /** A non-negative `int32`; `NaN` for a negative one. */
+  /** Reads a non-negative `int32`; `NaN` for a negative one. */
   count(): number {
     const value = this.int32();
     return value < 0 ? Number.NaN : value;
@@ -73,14 +73,14 @@ export class ProtoReader {
     if (this.#at > end) throw malformed();
   }
 
-  /** An `int64`, exact up to 2^53. */
+  /** Reads an `int64`, exact up to 2^53. */
   int64(): number {
     this.#expect(varint);
     this.#readVarint();
     return (this.#high | 0) * 2 ** 32 + (this.#low >>> 0);
   }
 
-  /** A `fixed64`; a negative `sfixed64` is larger than 2^63. */
+  /** Reads a `fixed64`. A negative `sfixed64` is larger than 2^63. */
   fixed64(): bigint {
     this.#expect(fixed64);
     const from = this.#at;
@@ -88,7 +88,7 @@ export class ProtoReader {
     return this.#bytes.readBigUInt64LE(from);
   }
 
-  /** A `double`, possibly infinite or `NaN`. */
+  /** Reads a `double`, which can be infinite or `NaN`. */
   double(): number {
     this.#expect(fixed64);
     const from = this.#at;
@@ -96,14 +96,14 @@ export class ProtoReader {
     return this.#bytes.readDoubleLE(from);
   }
 
-  /** A `string` that the message cannot do without. @throws {Refusal} `invalid_encoding` if it is not UTF-8 */
+  /** Reads a `string` without which the message is useless. @throws {Refusal} `invalid_encoding` if it is not UTF-8 */
   string(): string {
     const text = this.text();
     if (text === notUtf8) throw new Refusal('invalid_encoding', 'A string in the message is not UTF-8');
     return text;
   }
 
-  /** A `string`; `notUtf8` if it is not UTF-8, so that only its own entry is left out. */
+  /** Reads a `string`. Returns `notUtf8` if it is not UTF-8, so that only its own entry is left out. */
   text(): string {
     const end = this.#takeDelimited();
     const text = decode(this.#bytes, this.#at, end);
@@ -111,7 +111,7 @@ export class ProtoReader {
     return text;
   }
 
-  /** As `text`, if it is likely to recur and is not secret. */
+  /** Reads a string like `text`. For strings that are likely to recur and not secret. */
   name(): string {
     const end = this.#takeDelimited();
     const text = recall(this.#bytes, this.#at, end) ?? decode(this.#bytes, this.#at, end);
@@ -119,7 +119,7 @@ export class ProtoReader {
     return text;
   }
 
-  /** The bytes of a delimited value, without reading it. They are part of the message. @throws {Refusal} `invalid_protobuf` */
+  /** Returns the bytes of a delimited value, which belong to the message. @throws {Refusal} `invalid_protobuf` */
   peekBytes(): Buffer {
     const from = this.#at;
     const end = this.#takeDelimited();
@@ -155,7 +155,7 @@ export class ProtoReader {
     else throw malformed();
   }
 
-  /** Not recursive, because the sender chooses the depth of groups. */
+  /** Skips a group. Not recursive, because the sender chooses the depth of groups. */
   #skipGroup(): void {
     const open = [this.field];
     while (open.length > 0) {
@@ -193,7 +193,7 @@ export class ProtoReader {
     } else this.#readLongVarint();
   }
 
-  /** Up to 64 bits, seven per byte, lowest first. */
+  /** Reads up to 64 bits, seven per byte, lowest first. */
   #readLongVarint(): void {
     let low = 0;
     let high = 0;
@@ -214,7 +214,7 @@ export class ProtoReader {
   }
 }
 
-/** Stands for bytes that are not UTF-8. UTF-8 cannot encode it, and it is not a valid name. */
+/** Replacement for bytes that are not UTF-8. UTF-8 cannot encode it, and it is not a valid name. */
 const notUtf8 = '\ud800';
 
 function decode(bytes: Buffer, from: number, end: number): string {
@@ -235,16 +235,16 @@ function malformed(): Refusal {
   return new Refusal('invalid_protobuf', 'The message is truncated, or a field has the wrong wire type');
 }
 
-/** Cached texts by the hash of their bytes. */
+/** Number of cached texts, indexed by the hash of their bytes. */
 const slots = 4096;
 const texts: (string | undefined)[] = new Array<string | undefined>(slots).fill(undefined);
 
-/** Longer texts are not cached, so the table stays small. */
+/** Maximum length of a cached text, so that the table stays small. */
 const longest = 64;
 
 /**
- * The text whose bytes are `bytes[from … end - 1]`, if they are few and all ASCII. The names in reports recur. A lookup takes a
- * quarter of the time of creating a string, and a string whose hash is known is faster to look up.
+ * Returns the text of `bytes[from … end - 1]` if it is short and all ASCII. The names in reports recur. A lookup takes
+ * a quarter of the time of creating a string. Later lookups of a string with a known hash are faster, too.
  */
 export function recall(bytes: Buffer, from: number, end: number): string | undefined {
   if (end - from > longest) return undefined;
@@ -268,9 +268,7 @@ function isText(text: string, bytes: Buffer, from: number, end: number): boolean
   return true;
 }
 
-/** Encodes small protobuf messages: one call per field, then `joinFields`. */
-
-/** A non-negative field of type `int32` or `enum`. Empty for 0, as proto3 requires. */
+/** Encodes a non-negative field of type `int32` or `enum`. Empty for 0, as proto3 requires. */
 export function numberField(field: number, value: number): Buffer {
   return value === 0 ? nothing : Buffer.from([...encodeVarint(field * 8 + varint), ...encodeVarint(value)]);
 }

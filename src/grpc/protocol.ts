@@ -5,9 +5,9 @@ import { bytesField, joinFields, numberField } from './protobuf.ts';
 
 export interface RpcStatus {
   readonly code: number;
-  /** For people; well-formed Unicode. */
+  /** Well-formed Unicode text for people. */
   readonly message: string;
-  /** Trailing metadata: the stable code as `flagmeter-code`, and `grpc-status-details-bin` if a retry may succeed. */
+  /** Trailing metadata: the stable code as `flagmeter-code`, and `grpc-status-details-bin` if a retry can succeed. */
   readonly trailers: readonly (readonly [name: string, value: string | Buffer])[];
 }
 
@@ -37,7 +37,7 @@ export function statusName(code: number): string {
 
 export const ok: RpcStatus = { code: rpcCodes.ok, message: '', trailers: [] };
 
-/** The gRPC code of a refusal's HTTP status. */
+/** gRPC codes by the HTTP status of a refusal. */
 const codes: ReadonlyMap<number, number> = new Map([
   [400, rpcCodes.invalidArgument],
   [401, rpcCodes.unauthenticated],
@@ -60,7 +60,7 @@ export function toRpcStatus(refusal: Refusal): RpcStatus {
   return { code, message, trailers: [stable, ['grpc-status-details-bin', details]] };
 }
 
-/** A `google.rpc.Status` whose only detail is a `google.rpc.RetryInfo`. */
+/** Encodes a `google.rpc.Status` whose only detail is a `google.rpc.RetryInfo`. */
 function retryDetails(code: number, message: string, seconds: number): Buffer {
   const delay = numberField(1, seconds);
   const retryInfo = bytesField(1, delay);
@@ -80,12 +80,12 @@ export function statusFields({ code, message, trailers }: RpcStatus): (readonly 
   ];
 }
 
-/** Binary metadata (`-bin`) is sent without padding, as the gRPC protocol advises. */
+/** Encodes binary metadata (`-bin`) without padding, as the gRPC protocol advises. */
 function unpadded(value: Buffer): string {
   return value.toString('base64').replace(/=+$/, '');
 }
 
-/** Everything but printable ASCII, and the percent sign itself (gRPC over HTTP/2, "Percent-Encoded"). */
+/** Encodes everything but printable ASCII, and the percent sign (gRPC over HTTP/2, "Percent-Encoded"). */
 function percentEncode(message: string): string {
   const encoded = (byte: number) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
   const plain = (byte: number) => byte >= 0x20 && byte <= 0x7e && byte !== 0x25;
@@ -94,7 +94,7 @@ function percentEncode(message: string): string {
 
 const unitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 };
 
-/** Milliseconds of a `grpc-timeout` (gRPC over HTTP/2, "Timeout"): infinite without one, `undefined` if it is malformed. */
+/** Parses `grpc-timeout` (gRPC over HTTP/2, "Timeout") to ms: infinite if absent, `undefined` if malformed. */
 export function timeoutMs(header: string | undefined): number | undefined {
   if (header === undefined) return Number.POSITIVE_INFINITY;
   const [, value, unit] = /^(\d{1,8})([HMSmun])$/.exec(header) ?? [];
@@ -113,7 +113,7 @@ export function checkDeadline(header: string | undefined, elapsedMs: number): vo
   throw new Refusal('deadline_exceeded', 'The deadline passed before the report was accepted; nothing was counted');
 }
 
-/** The metadata with the number of earlier attempts of a client (gRFC A6, "gRPC Client Retries"). */
+/** Metadata with the number of earlier attempts of a client (gRFC A6, "gRPC Client Retries"). */
 export const attemptsHeader = 'grpc-previous-rpc-attempts';
 
 export function isRetry(attempts: string | undefined): boolean {
@@ -123,7 +123,7 @@ export function isRetry(attempts: string | undefined): boolean {
 const trailers = 0x80;
 
 /**
- * The message of a complete frame.
+ * Returns the message of a complete frame.
  * @param encoding `grpc-encoding`
  * @param limit maximum decompressed length in bytes
  * @throws {Refusal} `message_compressed`; `invalid_content_encoding`; `body_too_large`

@@ -4,7 +4,7 @@ import { type DescribedFile, files } from './descriptors.ts';
 import { bytesField, joinFields, numberField, ProtoReader } from './protobuf.ts';
 import { messageIn, rpcCodes } from './protocol.ts';
 
-/** Both versions of the protocol have the same messages: `proto/grpc/reflection/v1/reflection.proto`. */
+/** Services of both protocol versions. Their messages are the same: `proto/grpc/reflection/v1/reflection.proto`. */
 const reflectionServices = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection'];
 
 const fileOfName = new Map(files.map((file) => [file.name, file]));
@@ -12,11 +12,11 @@ const fileOfSymbol = new Map(files.flatMap((file) => file.symbols.map((symbol) =
 
 const maxRequest = 4096;
 
-/** `file_containing_extension` and `all_extension_numbers_of_type`. */
+/** Field numbers of `file_containing_extension` and `all_extension_numbers_of_type`. */
 const extensionRequests = [5, 6];
 
 /**
- * Server reflection, by which tools discover the services. The package @grpc/reflection does not fit, as that of the health service.
+ * Server reflection, by which tools discover the services. The package @grpc/reflection does not fit: see `Health`.
  * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */
 export const reflectionMethods: readonly Method[] = reflectionServices.map((service) => ({
@@ -50,7 +50,7 @@ function createResponse(request: Uint8Array): Buffer {
   return found;
 }
 
-/** The file and its imports, which saves a second request. */
+/** Returns the file and its imports, which saves a second request. */
 function describe(file: DescribedFile | undefined): Buffer {
   if (file === undefined) return errorResponse(rpcCodes.notFound, 'Unknown file or symbol');
   const all = [file, ...file.imports.map((name) => fileOfName.get(name)!)];

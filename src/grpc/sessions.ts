@@ -11,23 +11,23 @@ const maxAgeMs = 60 * 60_000;
 /** Time allowed for the calls of a connection that is too old, ms. */
 const graceMs = 30_000;
 
-/** Interval between pings of a connection, and time allowed for the answer, ms. */
+/** Interval between pings of a connection, and time allowed for the ping response, ms. */
 const pingEveryMs = 120_000;
 const pingTimeoutMs = 20_000;
 
-/** Successive multiples of the golden ratio are never near each other. */
+/** Golden ratio. Its successive multiples, modulo 1, are never near each other. */
 const goldenRatio = 0.618_033_988_75;
 
 interface Session {
   readonly session: ServerHttp2Session;
   readonly connection: Connection;
-  /** When it becomes too old; `Clock.monotonic` ms, like all times here. */
+  /** Time at which the session becomes too old; `Clock.monotonic` ms, like all times here. */
   readonly endsAt: number;
   pingedAt: number;
   silent: boolean;
 }
 
-/** The HTTP/2 sessions of the gRPC listener. Clients whose session is closed reconnect. */
+/** HTTP/2 sessions of the gRPC listener. Clients reconnect when their session is closed. */
 export class Sessions {
   readonly #clock: Clock;
   readonly #sessions = new Set<Session>();
@@ -65,7 +65,7 @@ export class Sessions {
     }
   }
 
-  /** Refuses new calls and waits for open ones to finish; after `ms` it cancels the rest. */
+  /** Refuses new calls and waits for open calls to finish. Cancels the rest after `ms`. */
   close(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const cut = setTimeout(() => {

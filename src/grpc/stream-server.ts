@@ -23,10 +23,10 @@ type Serve = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, connectio
 
 const ignore = () => {};
 
-/** Excludes gRPC-Web, which is HTTP. */
+/** Content types of gRPC. Excludes gRPC-Web, which is HTTP. */
 const grpcType = /^application\/grpc(?:[+;]|$)/i;
 
-/** Answers the streams of a connection: calls of gRPC by their methods, and all others by the routes of HTTP. */
+/** Serves the streams of a connection. Methods handle gRPC calls, and routes handle HTTP requests. */
 export function streamServer(methods: readonly Method[], deps: StreamServerDeps): Serve {
   const { guard, totals, http, ...rest } = deps;
   const more = { ...rest, trailers: new Trailers() };

@@ -3,7 +3,7 @@ import { refusals } from '../contract/refusals.ts';
 import { sharedHeaders } from './request-ids.ts';
 import type { BodyChunks, HttpResponse } from './types.ts';
 
-/** The reply for a refusal: `application/problem+json` (RFC 9457) with a stable `code`. A shared refusal is written once. */
+/** Returns the cached response to a refusal: `application/problem+json` (RFC 9457) with a stable `code`. */
 export function problem(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   const response = written.get(refusal) ?? write(refusal);
   const { status, body, code } = response;
@@ -27,7 +27,7 @@ function write(refusal: Refusal): HttpResponse {
 
 export interface TypedResponse<Status extends number = number, Body = unknown, Header extends string = never> {
   readonly status: Status;
-  /** `undefined` for an empty body. */
+  /** The value; `undefined` for an empty body. */
   readonly body: Body | JsonBytes<Body> | RawBody;
   readonly headers: Readonly<Record<Header, string>>;
 }
@@ -55,7 +55,7 @@ export function jsonBytes<Value>(value: Value): JsonBytes<Value> {
 
 const noHeaders = {};
 
-/** 200 with a value. */
+/** Responds with 200 and a value. */
 export function ok<Body>(body: Body | JsonBytes<Body>): TypedResponse<200, Body> {
   return { status: 200, body, headers: noHeaders };
 }
@@ -66,7 +66,7 @@ export function created<Body>(location: string, body: Body): TypedResponse<201, 
 
 export const noContent: TypedResponse<204, undefined> = { status: 204, body: undefined, headers: {} };
 
-/** Makes replies of answers. @param more headers of every answer of the host */
+/** Returns a function that converts typed responses. @param more headers of every response of the host */
 export function createResponder(more: Readonly<Record<string, string>>): (response: TypedResponse) => HttpResponse {
   const ofJson = sharedHeaders({ 'content-type': 'application/json', ...more });
   return ({ status, body, headers }) => {
@@ -74,7 +74,7 @@ export function createResponder(more: Readonly<Record<string, string>>): (respon
     if (body instanceof RawBody) {
       const { type, content } = body;
       const isWhole = typeof content === 'string' || content instanceof Uint8Array;
-      const written = isWhole ? { body: content } : { pieces: content };
+      const written = isWhole ? { body: content } : { chunks: content };
       return { status, headers: { 'content-type': type, ...more, ...headers }, ...written };
     }
     return {

@@ -12,16 +12,16 @@ const reasons: Record<string, string> = {
 };
 
 /**
- * The error of a listener that could not be opened, with the address and the reason. The HTTP engines report the reason unreliably,
- * so this asks the system.
- * @param cause reported by the HTTP engine; used if the system can open the address
+ * Returns the error of a listener that could not be opened, with the address and the reason. The HTTP engines report
+ * the reason unreliably, so it is determined by a trial.
+ * @param cause error of the HTTP engine; used if the trial succeeds
  */
 export async function bindFailure(host: string, port: number, cause: NodeJS.ErrnoException): Promise<Error> {
   return failure(host, port, (await whyNot(host, port)) ?? cause);
 }
 
 /**
- * Checks that an address which the HTTP engine will open as shared is free.
+ * Checks that an address is free before the HTTP engine opens it as shared.
  * @returns the port; if it is 0, a free one
  * @throws {Error} as `bindFailure` creates it, if the address is in use
  */
@@ -55,7 +55,7 @@ async function whyNot(host: string, port: number): Promise<NodeJS.ErrnoException
   }
 }
 
-/** Listens briefly. @returns the port */
+/** Listens for a moment. @returns the port */
 async function tryOut(host: string, port: number): Promise<number> {
   // Resolved before binding, because Bun's `listen` does not report an unknown name.
   const { address } = await lookup(host);
@@ -80,8 +80,8 @@ interface ListeningSocket {
 }
 
 /**
- * The process whose socket prevents binding an address. The system shows the sockets of other users only to root.
- * @param address of IPv4 or IPv6, in the form of `plainAddress`
+ * Finds the process whose socket prevents binding an address. Only root can see the sockets of other users.
+ * @param address IPv4 or IPv6 address in the form of `plainAddress`
  * @returns `undefined` if no process is found
  */
 export function portHolder(address: string, port: number): PortHolder | undefined {
@@ -107,7 +107,7 @@ export function listeningIn(text: string): ListeningSocket[] {
   }));
 }
 
-/** The kernel writes each group of four bytes as an integer in machine byte order, which is little-endian. */
+/** Parses a hexadecimal address. The kernel writes each group of four bytes as a little-endian integer. */
 function parseAddress(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32();
   if (bytes.length === 4) return bytes.join('.');
@@ -119,14 +119,14 @@ function holds(pid: number, links: ReadonlySet<string>): boolean {
   return listEntries(`/proc/${pid}/fd`).some((fd) => links.has(readLink(`/proc/${pid}/fd/${fd}`)));
 }
 
-/** The name of a process, which the process itself may choose. */
+/** Returns the name of a process. The process itself can choose any name. */
 function readProcessName(pid: number): string {
   return readText(`/proc/${pid}/comm`)
     .trimEnd()
     .replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
-// A process may exit during the search, and those of other users are not readable.
+// A process can exit during the search. Processes of other users are not readable.
 
 function listEntries(folder: string): string[] {
   try {

@@ -13,7 +13,7 @@ export const bodyRefusals = {
  * @param limit maximum decompressed length in bytes
  * @param budget is charged for its memory: see `Request.body`
  * @throws {Refusal} `body_too_large`; `invalid_content_encoding` if the encoding is unknown or the data is malformed
- * @throws {ClientGone} if the client disconnected in mid-body
+ * @throws {DisconnectError} if the client disconnected in mid-body
  */
 export function readBody(request: Request, limit: number, budget?: ByteBudget): Promise<Uint8Array> {
   if (request.header('content-encoding') === undefined) return request.body(limit, budget);
@@ -37,11 +37,11 @@ export function contentCoding(request: Pick<Request, 'header'>): 'gzip' | undefi
   throw new Refusal('invalid_content_encoding', bodyRefusals.invalid_content_encoding);
 }
 
-/** Overhead of compression for incompressible bytes: a header, and a little for each block. */
+/** Returns the overhead of compression for incompressible bytes: a header, and a few bytes for each block. */
 export const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
 
 /**
- * Decompresses gzip or deflate. Use it on the main thread only with a limit small enough that another thread would not be faster.
+ * Decompresses gzip or deflate. Use it on the main thread only below the limit at which another thread is faster.
  * @param limit maximum decompressed length in bytes
  * @throws {Refusal} `body_too_large`, `invalid_content_encoding`
  */
@@ -57,15 +57,15 @@ export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'def
   throw new Refusal('invalid_content_encoding', `The body is truncated or not valid ${format}`);
 }
 
-/** With `info` zlib also returns the number of bytes read, which reveals trailing data. Its types lack that option. */
+/** zlib function with `info`, which its types lack. It also returns the number of read bytes, to find trailing data. */
 type Unpack = (packed: Uint8Array, options: ZlibOptions) => { buffer: Uint8Array; engine: { bytesWritten: number } };
 
 const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly<Record<'gzip' | 'deflate', Unpack>>;
 
-/** Drops a leading byte order mark, as RFC 8259 §8.1 allows. */
+/** Decoder that drops a leading byte order mark, as RFC 8259 §8.1 allows. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws {Refusal} `invalid_encoding` if it is not UTF-8 */
+/** Decodes UTF-8. @throws {Refusal} `invalid_encoding` if the bytes are not UTF-8 */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -75,8 +75,8 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /**
- * The caller must check the depth and the size of numbers.
- * @throws {Refusal} `invalid_json`; the detail quotes nothing of the text, which may contain a secret
+ * Parses JSON. The caller must check the depth and the size of numbers.
+ * @throws {Refusal} `invalid_json`; the detail quotes nothing of the text, which can contain a secret
  */
 export function parseJson(text: string): unknown {
   try {
@@ -89,7 +89,7 @@ export function parseJson(text: string): unknown {
 const token = "[!#$%&'*+.^_`|~\\w-]+";
 const quoted = '"(?:[^"\\\\]|\\\\.)*"';
 const gap = '[ \\t]*';
-/** Any parameter is accepted, but a charset must be UTF-8. Nothing is allowed between two semicolons. */
+/** Pattern of a parameter. A charset must be UTF-8; any other parameter is accepted, also an empty one between `;;`. */
 const parameter = `charset${gap}=${gap}(?:utf-8|"utf-8")|(?!charset${gap}=)${token}${gap}=${gap}(?:${token}|${quoted})`;
 
 /**

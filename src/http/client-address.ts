@@ -7,7 +7,7 @@ const readers = { 'x-forwarded-for': forwardedForNodes, forwarded: forwardedNode
 
 export interface Proxies {
   readonly trusted: IpNetworks;
-  /** The header that they write. Any other comes from the client: proxies forward headers they do not know. */
+  /** Header that the proxies write. Any other header comes from the client, because proxies forward it unchanged. */
   readonly header: keyof typeof readers;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -16,8 +16,8 @@ export interface Proxies {
 const near = new IpNetworks(['loopback', 'private']);
 
 /**
- * The address of a request's client: that of its connection, unless a trusted proxy is in between. It is evaluated only when
- * needed, which packets never do.
+ * Returns a function that finds the address of a request's client. Without a trusted proxy, it is the address of the
+ * connection. Evaluated only when needed, which packets never do.
  */
 export function clientAddress({ trusted, header, log }: Proxies): AddressFinder {
   let hasWarned = false;
@@ -36,7 +36,7 @@ export function clientAddress({ trusted, header, log }: Proxies): AddressFinder 
 
 const hint = 'if this is your proxy, add its address to --trusted-proxies; until then all of its clients count as one';
 
-/** Follows the proxies back to the first untrusted address. Anything before it is unverified. */
+/** Follows the proxies back to the first untrusted address. Entries before it are unverified. */
 function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNetworks): string {
   let address = peer;
   for (const node of nodes) {
@@ -48,10 +48,10 @@ function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNe
   return address;
 }
 
-/** An address with or without a port. IPv6 needs brackets, which some proxies omit. */
+/** Pattern of an address with or without a port. IPv6 needs brackets, which some proxies omit. */
 const withPort = /^(?:\[(?<six>[\da-f:.]+)\]|(?<four>[\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/i;
 
-/** Returns `undefined` for `unknown`, for an obfuscated name (`_gateway`), and for malformed nodes. */
+/** Parses a node. Returns `undefined` for `unknown`, for an obfuscated name (`_gateway`), and for malformed nodes. */
 function parseNode(node: string): string | undefined {
   const { six, four } = withPort.exec(node)?.groups ?? {};
   if (six !== undefined && !six.includes(':')) return undefined;
@@ -62,7 +62,7 @@ const loopback = new IpNetworks(['loopback']);
 
 const addedByProxies = ['x-forwarded-for', 'forwarded', 'via', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
-/** True if a request comes from this machine itself. A request forwarded by a local proxy does not. */
+/** True if a request comes from this machine itself, and was not forwarded by a local proxy. */
 export function isFromSameMachine(
   request: Pick<Request, 'remoteAddress' | 'header'>,
   trusted: Pick<IpNetworks, 'has'>,
@@ -73,9 +73,9 @@ export function isFromSameMachine(
 }
 
 /**
- * The `for` of each element of `Forwarded` (RFC 7239), last first. An element without one, or a malformed one, yields `undefined` and
- * ends the search. Parsed from the end: the beginning may come from a client, and its unclosed quote would swallow the elements of
- * proxies.
+ * Yields the `for` of each element of `Forwarded` (RFC 7239), last element first. An element without `for` or a
+ * malformed element yields `undefined` and ends the search. Parses from the end: a client can write the beginning, and
+ * its unclosed quote would swallow the elements of proxies.
  */
 export function* forwardedNodes(text: string): Generator<string | undefined, void, void> {
   for (let end = text.length; end >= 0; ) {
@@ -139,7 +139,7 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-/** Token characters and a few more: some proxies omit the quotes around an address with a port. */
+/** Token characters and a few more. Some proxies omit the quotes around an address with a port. */
 const inWord = /[^\s",;=\\]/;
 
 function wordStart(text: string, end: number): number {
@@ -155,8 +155,8 @@ function beforeBlanks(text: string, end: number): number {
 }
 
 /**
- * The entries of `X-Forwarded-For`, last first. Each proxy appends one. Entries sent by a client can only be to the left of the
- * first one that is not a proxy's.
+ * Yields the entries of `X-Forwarded-For`, last first. Each proxy appends one entry, so entries of the client can only
+ * be to the left of the first entry that is not a proxy.
  */
 export function* forwardedForNodes(text: string): Generator<string, void, void> {
   let end = text.length;

@@ -16,10 +16,10 @@ interface LimiterOptions {
 
 const usualPerAddress = 16_384;
 
-/** Share of the open files reserved for new connections and for files. */
+/** Share of the open files limit that is reserved for new connections and for other files. */
 const reserve = 1 / 4;
 
-/** Interval between checks, ms. After a slow check the next one waits several times its duration, but not longer than this. */
+/** Interval between checks, ms. The pause after a check is `restFactor` times its duration, at most `maxRestMs`. */
 const lookEveryMs = 100;
 const restFactor = 5;
 const maxRestMs = 1_000;
@@ -32,8 +32,8 @@ export function usualLimit(files: number): number {
 }
 
 /**
- * Closes connections if one address has too many, or if all together leave too few open files. µWebSockets and node:net accept
- * connections until the files are used up, and then answer none.
+ * Closes connections if one address has too many, or if all together leave too few open files. µWebSockets and node:net
+ * accept connections until all files are in use, and then respond to none.
  */
 export class ConnectionLimiter {
   closed = 0;
@@ -82,7 +82,7 @@ export class ConnectionLimiter {
     this.#unsaid += surplus.length;
   }
 
-  /** Groups addresses by client: an IPv6 client has a whole /64, and a trusted proxy is not one client. */
+  /** Maps addresses to clients. An IPv6 client has a whole /64, and a trusted proxy is not one client. */
   #findSources(peers: readonly Peer[]): ReadonlyMap<string, string | undefined> {
     const sources = new Map<string, string | undefined>();
     for (const { address } of peers) {
@@ -117,22 +117,22 @@ export interface Peer {
 
 export interface Descriptors {
   readonly limit: number;
-  /** The descriptor of the next file to be opened: at least this many are open. Costs two system calls. */
+  /** Returns the descriptor of the next file to be opened: at least this many are open. Costs two system calls. */
   next(): number;
   /**
-   * Every connection to one of these ports, and the number of other open files. Sockets about to be closed are left out. Costs
-   * a few microseconds per file.
+   * Returns every connection to one of these ports, and the number of other open files. Leaves out sockets about to be
+   * closed. Costs a few microseconds per file.
    */
   peersAt(ports: ReadonlySet<number>): { readonly peers: readonly Peer[]; readonly others: number };
   /**
-   * Shuts a connection down: its owner reads the end of file and closes it. Does nothing if another thread has closed it, and
-   * the descriptor belongs to another file.
+   * Shuts a connection down. Its owner reads the end of file and closes it. Does nothing if another thread has already
+   * closed the connection and the descriptor belongs to another file.
    */
   shutDown(peer: Peer): void;
 }
 
 export interface OpenConnection extends Omit<Peer, 'address' | 'port'> {
-  /** Its client; `undefined` for a trusted proxy, which serves many clients. */
+  /** The client; `undefined` for a trusted proxy, which serves many clients. */
   readonly from: string | undefined;
 }
 
@@ -143,9 +143,9 @@ interface Room {
 }
 
 /**
- * Chooses the connections to close. An address keeps the `perAddress` most recently answered ones. Those with an incomplete
- * request were never answered, so they go first. If the rest still exceeds `total`, the addresses with the most connections
- * lose theirs first.
+ * Chooses the connections to close. Each address keeps the `perAddress` connections with the most recent responses.
+ * Connections with an incomplete request never got a response, so they go first. If the rest still exceeds `total`, the
+ * addresses with the most connections lose theirs first.
  */
 export function findSurplus<Each extends OpenConnection>(open: readonly Each[], { perAddress, total }: Room): Each[] {
   const ranked = rank(open);
@@ -157,7 +157,7 @@ export function findSurplus<Each extends OpenConnection>(open: readonly Each[], 
 
 interface RankedConnection<Each> {
   readonly connection: Each;
-  /** Number of connections of its address that were answered later; 0 for a trusted proxy. */
+  /** Number of connections of the same address with a later response; 0 for a trusted proxy. */
   readonly rank: number;
 }
 

@@ -6,8 +6,8 @@ const requestHeaders = 'authorization, content-type, if-match';
 const exposed = 'etag, location, retry-after, www-authenticate';
 
 /**
- * Allows pages of other origins to call these routes without cookies, and to read the replies, including refusals.
- * @param allows whether pages of an origin may call them
+ * Allows pages of other origins to call these routes without cookies, and to read the responses, including refusals.
+ * @param allows returns true if pages of an origin may call the routes
  */
 export function crossOrigin(routes: readonly Route[], allows: (origin: string) => boolean): readonly Route[] {
   const methods = new Map<string, Route[]>();

@@ -4,7 +4,7 @@ import type { DeepReadonly, DocumentOptions } from '../contract/shapes/fields.ts
 import type { TypedResponse } from './answer.ts';
 import type { Handler, Route } from './types.ts';
 
-/** A JSON Schema, or a part of the OpenAPI document: plain JSON. */
+/** A JSON Schema, or a section of the OpenAPI document: plain JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
@@ -13,10 +13,10 @@ export type Json = Readonly<Record<string, unknown>>;
  */
 export interface Endpoint<in Deps = never> {
   readonly method: Route['method'];
-  /** `/fixed/:parameter`. */
+  /** Path in the form `/fixed/:parameter`. */
   readonly path: string;
   readonly access: Access;
-  /** Without it, the endpoint is not in the OpenAPI document. */
+  /** Operation of the OpenAPI document. Endpoints without one are not in the document. */
   readonly operation?: Operation;
   readonly bind: (deps: Deps) => Handler;
   /** See `Route`. */
@@ -39,7 +39,7 @@ export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** If it differs from that of the document. */
+  /** Security requirements, if they differ from the document's. */
   readonly security?: readonly Json[];
   readonly parameters?: readonly Parameter[];
   readonly body?: Content;
@@ -79,18 +79,18 @@ export interface Media {
 
 declare const typed: unique symbol;
 
-/** A successful answer. The handler must return a body of this type and the required headers. */
+/** A successful response. The handler must return a body of this type and the required headers. */
 export interface DeclaredResponse<Body = unknown, Required extends Headers = Headers> {
   readonly description: string;
   readonly content?: Content;
   readonly headers: Required;
-  /** For the type checker only. */
+  /** Body type, for the type checker only. */
   readonly [typed]?: Body;
 }
 
 export type DeclaredResponses = Readonly<Record<number, DeclaredResponse>>;
 
-/** The possible results of a handler, by the declared answers. */
+/** Possible results of a handler, by the declared responses. */
 export type HandlerResponse<Responses extends DeclaredResponses> = {
   readonly [Status in keyof Responses & number]: Responses[Status] extends DeclaredResponse<infer Body, infer Required>
     ? TypedResponse<Status, DeepReadonly<Body>, Lowercase<RequiredName<Required>>>
@@ -151,14 +151,14 @@ export const RetryAfter: Header = {
 
 export const NotCached = {
   component: 'NotCached',
-  description: 'The answer belongs to one caller and must not be cached.',
+  description: 'The response belongs to one caller and must not be cached.',
   required: true,
   schema: { const: 'no-store' },
 } as const satisfies Header;
 
 export const Location = {
   component: 'Location',
-  description: 'Its location.',
+  description: 'Location of the created resource.',
   required: true,
   schema: { type: 'string' },
 } as const satisfies Header;
@@ -171,11 +171,11 @@ export const Challenge = {
   schema: { type: 'string', pattern: '^Bearer(?: error="invalid_token"(?:, error_description="[^"]*")?)?$' },
 } as const satisfies Header;
 
-/** For cacheable answers that pages of any origin may read. */
+/** Headers of cacheable responses that pages of any origin may read. */
 export const PublicHeaders = {
   'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
   'Cache-Control': { required: true, schema: { type: 'string' } },
 } as const satisfies Headers;
 
-/** For answers of `publicJson`. */
+/** Headers of `publicJson` responses. */
 export const TaggedHeaders: Headers = { ...PublicHeaders, ETag: { required: true, schema: { type: 'string' } } };

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { HttpResponse, Request } from './types.ts';
 
-/** The strong entity tag of a text (RFC 9110 §8.8.3). @param parts its parts, in order */
+/** Returns the strong entity tag of a text (RFC 9110 §8.8.3). @param parts chunks of the text, in order */
 export function entityTag(...parts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
   return `"${hash.digest('base64url').slice(0, 22)}"`;
 }
 
-/** True if `If-None-Match` lists a tag. Compared weakly (RFC 9110 §13.1.2), because a compressing proxy weakens the tag. */
+/** True if `If-None-Match` lists a tag. Compared weakly (RFC 9110 §13.1.2), since a compressing proxy weakens tags. */
 export function isTagIn(etag: string, header: string | undefined): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   return tags.includes(etag) || tags.includes('*');
@@ -19,7 +19,7 @@ interface PublicJsonOptions {
   readonly maxAgeSeconds: number;
 }
 
-/** @returns the handler, which answers 304 if `If-None-Match` lists the document's tag (RFC 9110 §15.4.5) */
+/** @returns the handler, which responds with 304 if `If-None-Match` lists the document's tag (RFC 9110 §15.4.5) */
 export function publicJson(
   document: unknown,
   { contentType, maxAgeSeconds }: PublicJsonOptions,

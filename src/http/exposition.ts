@@ -14,7 +14,7 @@ interface ExpositionDeps {
   readonly settle?: () => Promise<void>;
 }
 
-/** Prometheus' text format. */
+/** Content type of Prometheus' text format. */
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 
 const headers = { 'content-type': expositionType, 'cache-control': 'no-store' };
@@ -48,7 +48,7 @@ export const exposition: Group<ExpositionDeps> = {
   ],
 };
 
-/** Builds a text at most once a second, and never twice at once. A failure is not cached. */
+/** Builds a text at most once a second. Concurrent requests share the text. A failure is not cached. */
 function shared(make: () => Promise<string>, clock: Pick<Clock, 'monotonic'>): () => Promise<string> {
   let text: Promise<string> | undefined;
   let madeAt = 0;
@@ -64,7 +64,7 @@ function shared(make: () => Promise<string>, clock: Pick<Clock, 'monotonic'>): (
   };
 }
 
-/** The labels of a value. Never contains text of an unauthenticated sender. */
+/** Labels of a value. They never contain text of an unauthenticated sender. */
 export type Labels = Readonly<Record<string, string>>;
 
 type Readings<Value> = Value | Iterable<readonly [labels: Labels, value: Value]>;
@@ -75,7 +75,7 @@ interface MetricDescription {
   readonly labels?: readonly string[];
 }
 
-/** A metric of the service itself. It is read on scrape and costs nothing otherwise. */
+/** A metric of the service itself. It is read on each scrape and costs nothing otherwise. */
 export type ServiceMetric =
   /** A counter only increases, and its name ends in `_total`. */
   | (MetricDescription & { readonly type: 'counter' | 'gauge'; read(): Readings<number> })
@@ -88,8 +88,8 @@ interface Sample {
 }
 
 /**
- * Metrics in Prometheus' text format. prom-client's own counters and histograms are not used: the hot path counts in arrays of
- * integers. A registry asks a metric only for its name and values.
+ * Returns metrics in Prometheus' text format. prom-client's own counters and histograms are not used, because the hot
+ * path counts in arrays of integers. A registry asks a metric only for its name and values.
  */
 export async function expositionText(metrics: readonly ServiceMetric[]): Promise<string> {
   // Loaded on the first scrape, so that it does not delay startup.
@@ -115,7 +115,7 @@ function each<Value extends number | Histogram>(readings: Readings<Value>): read
   return isMany ? Array.from(readings) : [[{}, readings as Value]];
 }
 
-/** Buckets are cumulative. */
+/** Returns the samples of a histogram. Buckets are cumulative. */
 function samplesOfHistogram(name: string, labels: Labels, histogram: Histogram): readonly Sample[] {
   const { counts, count, sum } = histogram.read();
   let below = 0;

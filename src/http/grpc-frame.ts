@@ -9,7 +9,7 @@ export const headerBytes = 5;
 
 const compressed = 0x01;
 
-/** Length of the frame that starts here. @param beginning at least its header */
+/** Returns the length of the frame that starts here. @param beginning at least its header */
 export function frameBytes(beginning: Uint8Array): number {
   const length = (beginning[1]! << 24) | (beginning[2]! << 16) | (beginning[3]! << 8) | beginning[4]!;
   return headerBytes + (length >>> 0);
@@ -19,13 +19,13 @@ export function isCompressed(frame: Uint8Array): boolean {
   return frame[0] !== 0;
 }
 
-/** @throws {Refusal} `invalid_protobuf` unless a body is one whole frame with a message */
+/** @throws {Refusal} `invalid_protobuf` unless the body is one whole frame with a message */
 export function checkFrame(body: Uint8Array): void {
   if (body[0]! <= compressed && body.length >= headerBytes && frameBytes(body) === body.length) return;
   throw new Refusal('invalid_protobuf', 'The body must be one frame with a message: its flag, length and bytes');
 }
 
-/** @throws {Refusal} `message_compressed` if a message cannot be decompressed. @param encoding its `grpc-encoding` */
+/** Returns the compression of a message by its `grpc-encoding`. @throws {Refusal} `message_compressed` if unknown */
 export function findInflater(encoding: string | undefined): 'gzip' | 'deflate' {
   if (encoding === undefined || encoding === 'gzip') return 'gzip';
   if (encoding === 'deflate') return encoding;
@@ -35,8 +35,8 @@ export function findInflater(encoding: string | undefined): 'gzip' | 'deflate' {
 const base64Segment = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /**
- * Decodes a `-text` body of gRPC-Web: base64, in one or several padded pieces.
- * @throws {Refusal} `invalid_protobuf` if it is not base64
+ * Decodes a `-text` body of gRPC-Web: base64, in one or several padded segments.
+ * @throws {Refusal} `invalid_protobuf` if the body is not base64
  */
 export function decodeBase64(body: Uint8Array): Uint8Array {
   const segments = Buffer.from(body)

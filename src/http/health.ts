@@ -5,19 +5,19 @@ import { type Endpoint, type Group, jsonResponse, RetryAfter } from './endpoint.
 /** A capability of the service. */
 export interface Ability {
   readonly ready: boolean;
-  /** The reason if not, for people; empty if ready. */
+  /** Reason for people if not ready; empty if ready. */
   readonly reason: string;
 }
 
-/** The answer of `/readyz`. Counting determines its status, unless the request asks for managing. */
+/** Data of the `/readyz` response. Counting determines its status, unless the request asks for managing. */
 export interface Readiness {
-  /** Takes packets, reports and requests for instance ids. */
+  /** Accepts packets, reports and requests for instance ids. */
   readonly counting: Ability;
   /** Signs in, manages accounts and creates reports. */
   readonly managing: Ability;
   /** Commits since startup. */
   readonly commits: number;
-  /** Problems that will stop the service unless someone acts, such as an almost full disk; for people. */
+  /** Problems that will stop the service unless someone acts, such as an almost full disk. Texts for people. */
   readonly warnings: readonly string[];
 }
 
@@ -30,18 +30,21 @@ const alive: Endpoint<unknown> = {
   access,
   operation: {
     operationId: 'isAlive',
-    summary: 'Whether the process is alive',
+    summary: 'Check that the process is alive',
     security: [],
     responses: {
-      200: jsonResponse(Type.Object({ status: Type.Literal('alive') }, { example: { status: 'alive' } }), 'It is.'),
+      200: jsonResponse(
+        Type.Object({ status: Type.Literal('alive') }, { example: { status: 'alive' } }),
+        'The process is alive.',
+      ),
     },
   },
   bind: () => () => ({ status: 200, headers, body: '{"status":"alive"}' }),
 };
 
 const Able = Type.Object({
-  ready: boolean('Whether it is available.'),
-  reason: text('The reason if not, for people; empty if available.'),
+  ready: boolean('True if available.'),
+  reason: text('Reason for people if not available; empty if available.'),
 });
 
 function readinessShape(status: 'ready' | 'unavailable', reason: string) {
@@ -49,7 +52,7 @@ function readinessShape(status: 'ready' | 'unavailable', reason: string) {
   return Type.Object(
     {
       status: Type.Literal(status),
-      reason: text('The reason if not, for people; empty if ready.'),
+      reason: text('Reason for people if not ready; empty if ready.'),
       commits: count('Commits since startup.'),
       warnings: list(
         Type.String(),
@@ -75,13 +78,13 @@ const ready: Endpoint<() => Readiness> = {
   access,
   operation: {
     operationId: 'isReady',
-    summary: 'Whether the service accepts data',
+    summary: 'Check that the service accepts data',
     description:
       'In a cluster, a node that cannot reach PostgreSQL continues counting but cannot manage. The body reports both.',
     security: [],
     parameters: [what],
     responses: {
-      200: jsonResponse(readinessShape('ready', ''), 'It does.'),
+      200: jsonResponse(readinessShape('ready', ''), 'The service accepts data.'),
       503: jsonResponse(
         readinessShape('unavailable', 'too many messages are waiting for the disk'),
         'Not ready: the store is unavailable, or too many messages are waiting for the disk.',

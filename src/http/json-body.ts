@@ -16,7 +16,7 @@ interface JsonBodyOptions {
   readonly optional?: boolean | undefined;
 }
 
-/** @returns throws `invalid_body`, with a detail that names the field, and the errors of `readBody`, `decodeText` and `parseJson` */
+/** @returns a reader that throws `invalid_body` with the field's name, and errors of `readBody` and the parsers */
 export function jsonBody<Schema extends TSchema>(
   schema: Schema,
   { limit = maxJsonBody, optional = false }: JsonBodyOptions = {},
@@ -32,19 +32,19 @@ export function jsonBody<Schema extends TSchema>(
 
 type Fault = ReturnType<Validator['Errors']>[number];
 
-/** The code and detail for violations at a path of the schema. The first matching row applies. */
+/** Codes and details of violations, by a path of the schema. The first matching row applies. */
 export type FaultRows = readonly (readonly [schemaPath: RegExp, code: RefusalCode, detail?: string])[];
 
 interface Options {
-  /** If no row matches, the code is `invalid_body`. */
+  /** Rows by priority. If no row matches, the code is `invalid_body`. */
   readonly rows?: FaultRows;
-  /** The name of a position, given its JSON pointer. */
+  /** Returns the name of a position, given its JSON pointer. */
   readonly describePlace?: (pointer: string) => string;
 }
 
 /**
- * The error for a value that violates a schema. It names the position of the first violation, but not the value there. An
- * unknown field comes first, because it may be the misspelling of a missing one.
+ * Returns the error for a value that violates a schema. It names the position of the first violation, but not the
+ * value. Unknown fields come first, because they can be misspellings of missing fields.
  */
 export function shapeError(faults: readonly Fault[], options: Options = {}): Refusal {
   const { rows = [], describePlace = (pointer) => `The value at ${pointer.slice(0, 300)}` } = options;
@@ -56,14 +56,12 @@ export function shapeError(faults: readonly Fault[], options: Options = {}): Ref
   return new Refusal(code, detail ?? `${place} ${listRequirements(told, faults).join(' or ')}`);
 }
 
-/** A missing field has the path of `required`. */
+/** Returns the schema path of a violation. For a missing field it ends in `required`. */
 function getSchemaPath({ schemaPath, keyword }: Fault): string {
   return keyword === 'required' ? `${schemaPath}/required` : schemaPath;
 }
 
-/**
- * The first violation inside a union: the value has the kind of one member, but is incomplete. Otherwise the violation itself.
- */
+/** Returns the first violation inside a union, where the value resembles a member, or the violation itself. */
 function insideChoice(first: Fault, faults: readonly Fault[]): Fault {
   const { instancePath } = first;
   const isAny = faults.some((fault) => fault.instancePath === instancePath && isChoice(fault));
@@ -81,7 +79,7 @@ function isChoice({ keyword }: Fault): boolean {
   return keyword === 'anyOf';
 }
 
-/** An unknown field has the schema `false`, which accepts nothing. */
+/** True for an unknown field. Its schema is `false`, which accepts nothing. */
 function isUnknown({ keyword }: Fault): boolean {
   return keyword === 'boolean';
 }

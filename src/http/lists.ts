@@ -3,7 +3,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { Page } from '../contract/shapes/fields.ts';
 import type { QueryOf } from './query-reader.ts';
 
-/** A page of a list: `limit` items with positions after `after`, or from the start. */
+/** Request for a page of a list: `limit` items with positions after `after`, or from the start. */
 export interface PageRequest<Position> {
   readonly limit: number;
   readonly after: Position | undefined;
@@ -30,8 +30,8 @@ export const paging = {
 type PageQuery = QueryOf<typeof paging>;
 
 /**
- * A page in the order of creation. A cursor is the position of the last item of a page, so an item that exists throughout is listed
- * exactly once.
+ * Returns a page in the order of creation. A cursor is the position of the last item of a page, so an item that exists
+ * throughout is listed exactly once.
  * @throws {Refusal} `invalid_query`
  */
 export function createPage<T extends { readonly number: number }, Shown>(
@@ -44,12 +44,12 @@ export function createPage<T extends { readonly number: number }, Shown>(
   return { ...page, items: page.items.map(show) };
 }
 
-/** For a list whose positions are names. @throws {Refusal} `invalid_query` */
+/** Returns the page request for a list whose positions are names. @throws {Refusal} `invalid_query` */
 export function namePage({ limit, cursor }: PageQuery): PageRequest<string> {
   return { limit, after: cursor === undefined ? undefined : positionIn(cursor, /^.+$/s) };
 }
 
-/** @param getPosition the unique and constant position of an item */
+/** @param getPosition returns the unique and constant position of an item */
 export function cutPage<T, Position extends number | string>(
   items: Iterable<T>,
   { limit, after }: PageRequest<Position>,

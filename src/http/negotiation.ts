@@ -1,6 +1,6 @@
 /**
- * The content coding that a client prefers among those available; `undefined` for the identity coding (RFC 9110 §12.5.3). A
- * client without the header gets the identity coding, because many cannot decode another.
+ * Returns the offered content coding that a client prefers; `undefined` for the identity coding (RFC 9110 §12.5.3). A
+ * client without the header gets the identity coding, because many clients cannot decode others.
  * @param header `Accept-Encoding`
  * @param offered in lower case; the first wins a tie
  */
@@ -32,7 +32,7 @@ function weightsIn(header: string): Map<string, number> {
   return weights;
 }
 
-/** An unreadable weight counts as 0, because every client can read the identity coding. */
+/** Returns the weight of a range. An unreadable weight is 0, because every client can read the identity coding. */
 function weightIn(parameters: readonly string[]): number {
   const given = parameters.find((each) => each.startsWith('q='))?.slice('q='.length);
   if (given === undefined) return 1;
@@ -40,7 +40,7 @@ function weightIn(parameters: readonly string[]): number {
 }
 
 /**
- * The offered media type that a client prefers (RFC 9110 §12.5.1). If it accepts none of them, the first.
+ * Returns the offered media type that a client prefers (RFC 9110 §12.5.1), or the first if it accepts no offered type.
  * @param header `Accept`
  * @param offered in lower case; the first wins a tie
  */
@@ -58,7 +58,7 @@ export function typeFor<Type extends string>(header: string | undefined, offered
   return chosen;
 }
 
-/** The most specific range that includes a type decides. */
+/** Returns the weight of a type. The most specific range that includes the type decides. */
 function findWeight(type: string, ranges: ReadonlyMap<string, number>): number {
   const [kind] = type.split('/');
   return ranges.get(type) ?? ranges.get(`${kind}/*`) ?? ranges.get('*/*') ?? 0;

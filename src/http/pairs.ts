@@ -2,7 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { Request } from './types.ts';
 
 /**
- * The pairs of a query or form in `application/x-www-form-urlencoded`, in order. A name without `=` has an empty value.
+ * Parses a query or form in `application/x-www-form-urlencoded` to pairs, in order. Without `=`, the value is empty.
  * @param text without the leading `?`
  * @returns `undefined` if an escape is malformed or not UTF-8
  */
@@ -19,7 +19,7 @@ export function parsePairs(text: string): readonly (readonly [name: string, valu
   return pairs;
 }
 
-/** @returns `undefined` if it is malformed */
+/** @returns `undefined` if the text is malformed */
 export function decodeFormText(encoded: string): string | undefined {
   return percentDecode(encoded.includes('+') ? encoded.replaceAll('+', ' ') : encoded);
 }
@@ -35,7 +35,7 @@ export function percentDecode(text: string): string | undefined {
 }
 
 /**
- * The last value of a repeated name wins.
+ * Parses a query. The last value of a repeated name wins.
  * @param text without the leading `?`
  * @throws {Refusal} `invalid_query` if an escape is malformed or not UTF-8
  */
@@ -49,7 +49,7 @@ export function queryPairs(text: string): readonly (readonly [name: string, valu
   return pairs;
 }
 
-/** The cookies of a request, in order (RFC 6265 §4.2). A name may repeat. */
+/** Yields the cookies of a request, in order (RFC 6265 §4.2). A name can repeat. */
 export function* readCookies(request: Pick<Request, 'header'>): Generator<readonly [name: string, value: string]> {
   for (const pair of (request.header('cookie') ?? '').split(';')) {
     const equals = pair.indexOf('=');

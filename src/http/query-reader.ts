@@ -13,7 +13,7 @@ interface ParameterSchema extends DocumentOptions {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
-  /** Characters. */
+  /** Maximum number of characters. */
   readonly maxLength?: number;
   readonly maxItems?: number;
   readonly default?: unknown;
@@ -21,14 +21,14 @@ interface ParameterSchema extends DocumentOptions {
 
 export type QueryOf<Properties extends TProperties> = Static<Type.TObject<Properties>>;
 
-/** The schema of a time parameter; its value is in Unix ms. */
+/** Returns the schema of a time parameter, whose value is in Unix ms. */
 export function timeParameter(options: DocumentOptions & { readonly description: string }) {
   return Type.Unsafe<number>({ type: 'string', format: 'date-time', ...options });
 }
 
 /**
- * The reader of a query. Ignores parameters missing in `properties`.
- * @returns throws `invalid_query`, naming the first missing or invalid parameter
+ * Returns the reader of a query. It ignores parameters missing in `properties`.
+ * @returns a reader that throws `invalid_query`, naming the first missing or invalid parameter
  */
 export function queryReader<Properties extends TProperties>(
   properties: Properties,
@@ -120,7 +120,7 @@ function integerReader(name: string, { minimum = 0, maximum = Infinity }: Parame
   };
 }
 
-/** RFC 3339 §5.6 allows a space between date and time. */
+/** Reads a time. RFC 3339 §5.6 allows a space between date and time. */
 function readTime(name: string, text: string): number {
   const time = parseTime(text.replace(' ', 'T'));
   if (time === undefined) {

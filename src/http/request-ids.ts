@@ -4,7 +4,7 @@ type Values = Readonly<Record<string, string>>;
 
 const shared = new WeakSet<Values>();
 
-/** Declares headers that many replies have. They never change, so an HTTP engine may cache data derived from them. */
+/** Declares headers of many responses. They never change, so an HTTP engine can cache data derived from them. */
 export function sharedHeaders<const Own extends Values>(headers: Own): Own {
   shared.add(Object.freeze(headers));
   return headers;
@@ -31,22 +31,22 @@ export function withRequestId(headers: Values | undefined, requestId: string): V
   return { ...headers, [requestIdHeader]: requestId };
 }
 
-/** The shared headers to which a request id was added; `undefined` for other headers. */
+/** Returns the shared headers to which a request id was added; `undefined` for other headers. */
 export function commonHeaders(headers: Values | undefined): Values | undefined {
   return headers === undefined ? undefined : NamedHeaders.findCommon(headers);
 }
 
 export const requestIdHeader = 'x-request-id';
 
-/** The allowed form of an id from a proxy or client: it is logged. */
+/** Pattern of accepted ids from a proxy or client, which are logged. */
 const sane = /^[\w.:+/=@-]{1,128}$/;
 
-/** `undefined` if the id is not safe to log. */
+/** Returns `undefined` if the id is not safe to log. */
 export function givenRequestId(given: string | undefined): string | undefined {
   return given !== undefined && sane.test(given) ? given : undefined;
 }
 
-/** Assigns request ids, which link a reply to the log: the id sent, or else a new one. */
+/** Assigns request ids, which link a response to the log. A sent id is kept; other requests get a new one. */
 export class RequestIds {
   readonly #prefix: string;
   #count = 0;

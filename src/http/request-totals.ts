@@ -5,14 +5,14 @@ import type { HttpResponse } from './types.ts';
 
 export interface RouteTotals {
   readonly method: string;
-  /** The route's pattern. A path may name a person. */
+  /** Pattern of the route. A path could name a person. */
   readonly route: string;
   readonly statuses: Map<number, number>;
-  /** Time from a request's head to its answer, seconds. */
+  /** Time from the head of a request to its response, seconds. */
   readonly durations: Histogram;
 }
 
-/** What another thread has counted. */
+/** Totals counted by another thread. */
 export interface TakenTotals {
   readonly routes: readonly (Pick<RouteTotals, 'method' | 'route' | 'statuses'> & {
     readonly durations: Float64Array;
@@ -29,7 +29,7 @@ export class RequestTotals {
     return this.#rows.values();
   }
 
-  /** All listeners share the row of a route. */
+  /** Returns the row of a route, which all listeners share. */
   row(method: string, route: string): RouteTotals {
     const key = `${method} ${route}`;
     const row = this.#rows.get(key) ?? { method, route, statuses: new Map(), durations: new Histogram() };
@@ -37,7 +37,7 @@ export class RequestTotals {
     return row;
   }
 
-  /** @param ms duration until the answer */
+  /** @param ms time until the response */
   count({ statuses, durations }: RouteTotals, { status, code }: HttpResponse, ms: number): void {
     durations.observe(ms / 1000);
     increase(statuses, status);

@@ -20,7 +20,7 @@ import {
   type Route,
 } from './types.ts';
 
-/** Traces sampled requests. Its methods must not throw. */
+/** Traces of sampled requests. The methods must not throw. */
 export interface RequestTraces {
   /** @returns `undefined` if the request is not sampled */
   begin(request: Request): RequestTrace | undefined;
@@ -28,11 +28,11 @@ export interface RequestTraces {
 
 export interface RequestTrace {
   readonly span: Span;
-  /** @param route the route's pattern, because a path may name a person @returns the reply to send */
+  /** @param route pattern of the route, because a path could name a person @returns the response to send */
   end(route: string, response: HttpResponse): HttpResponse;
 }
 
-/** Not installed without tracing, so requests then cost nothing. */
+/** Adds tracing. Without it requests cost nothing. */
 function traced(dispatch: Dispatch, traces: RequestTraces, findRoute: (request: Request) => string): Dispatch {
   return (request) => {
     const trace = traces.begin(request);
@@ -44,10 +44,10 @@ function traced(dispatch: Dispatch, traces: RequestTraces, findRoute: (request: 
 }
 
 interface Resource {
-  /** The pattern's segments; `undefined` for a parameter. */
+  /** Segments of the pattern; `undefined` for a parameter. */
   readonly segments: readonly (string | undefined)[];
   readonly methods: ReadonlyMap<string, Endpoint>;
-  /** Handles every other method. */
+  /** Handler of every other method. */
   readonly otherwise: Endpoint;
 }
 
@@ -59,21 +59,21 @@ interface Endpoint {
 
 /** Observers of requests. They must not throw. */
 export interface RouterHooks {
-  /** Answers a path that no route has; without it, with a problem document. */
+  /** Handler of unknown paths. The default responds with a problem document. */
   readonly notFound?: Handler;
   /** Called for every failure that is not a refusal. */
   failed?(error: unknown, about: { readonly requestId: string; readonly route: string }): void;
   readonly totals?: RequestTotals;
-  /** Adds an id to every reply with a body. */
+  /** Source of ids, added to every response with a body. */
   readonly ids?: RequestIds;
   readonly slow?: SlowRequests;
-  /** For debugging, because it costs time. */
+  /** Log of all requests for debugging, because it costs time. */
   readonly accessLog?: { write(summary: RequestSummary): void };
   readonly clock?: Pick<Clock, 'monotonic'>;
   readonly traces?: RequestTraces;
 }
 
-/** Hooks that give requests ids, and log failures, slow requests and, at the level `debug`, every request. */
+/** Returns hooks that assign request ids, and log failures, slow requests and, at level `debug`, every request. */
 export function loggingHooks(
   { slowRequest, logLevel }: { readonly slowRequest: number; readonly logLevel: string },
   { log, clock, randomBytes }: LoggingDeps,
@@ -96,9 +96,9 @@ interface LoggingDeps {
 const noParams: Params = Object.freeze(Object.create(null));
 
 /**
- * Combines many routes into one `Dispatch`. If two patterns match a path, the one whose first differing segment is fixed wins.
- * `HEAD` goes to `GET`; `OPTIONS` without its own route is answered 204 with `Allow`. A refusal is answered with its problem
- * document. Any other failure is passed to `failed`, and answered 503 if the store failed, else 500.
+ * Combines many routes into one `Dispatch`. If two patterns match a path, the pattern whose first differing segment is
+ * fixed wins. `HEAD` goes to `GET`. `OPTIONS` without its own route gets 204 with `Allow`. A refusal gets its problem
+ * document. Any other failure is passed to `failed`, and gets 503 if the store failed, else 500.
  * @throws {Error} if two routes have the same method and path
  */
 export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}): Dispatch {
@@ -184,9 +184,9 @@ function summarise(
   return { method, route, status, code, ms, bytes, requestId };
 }
 
-/** A path that no route has. */
+/** Response for unknown paths. */
 export const notFound = problem(new Refusal('not_found', 'No route has this path'));
-/** The client has disconnected: the reply is counted, but not sent. */
+/** Response for a client that has disconnected. It is counted, but not sent. */
 const unread: HttpResponse = { status: 400 };
 
 function methodNotAllowed(allow: string, method: string): HttpResponse {
@@ -214,7 +214,7 @@ function collect(
   return { fixed, patterns };
 }
 
-/** The segments of a pattern, without the names of its parameters. */
+/** Returns the segments of a pattern, without the names of its parameters. */
 function parsePattern(path: string): string[] {
   return path.split('/').map((segment) => (segment.startsWith(':') ? ':' : segment));
 }

@@ -9,16 +9,16 @@ export type Layer =
   /** A gRPC frame. @see findInflater */
   | { readonly kind: 'frame'; readonly encoding: string | undefined };
 
-/** Bytes of a compressed body that are decompressed to find its sender. Keys come first, so these suffice. */
+/** Bytes of a compressed body that are decompressed to find its sender. This suffices because keys come first. */
 const peekBytes = 512;
 
-/** Maximum decompressed length of that prefix in an honest body. */
+/** Maximum decompressed length of these bytes in an honest body. */
 const maxPeeked = 64 * 1024;
 
 /** A body as sent: compressed, in base64, or in a frame whose message is compressed. */
 export class SentBody {
   readonly bytes: Uint8Array;
-  /** Outermost first. */
+  /** Layers, outermost first. */
   readonly layers: readonly Layer[];
   readonly limit: number;
 
@@ -41,7 +41,7 @@ export class SentBody {
 
   /**
    * Removes all layers of a short body. Takes no longer than decompressing `length` bytes.
-   * @returns `undefined` if the content exceeds `length`, but may be within its limit
+   * @returns `undefined` if the content exceeds `length`, but could be within its limit
    * @throws {Refusal} as `unpack`
    */
   unpackWithin(length: number): Uint8Array | undefined {
@@ -56,7 +56,7 @@ export class SentBody {
     }
   }
 
-  /** The beginning of the content, enough to find its sender; empty if it cannot be decompressed. */
+  /** Returns the beginning of the content, enough to find its sender; `undefined` if it cannot be decompressed. */
   beginning(): Uint8Array | undefined {
     try {
       return this.layers.reduce(peekInto, this.bytes);
@@ -65,7 +65,7 @@ export class SentBody {
     }
   }
 
-  /** The decompressed length in the gzip trailer (RFC 1952 §2.3.1), which may be wrong. */
+  /** Decompressed length in the gzip trailer (RFC 1952 §2.3.1), which can be wrong. */
   get #declared(): number {
     const { bytes, layers } = this;
     if (layers[0]?.kind !== 'gzip' || bytes.length < 4) return 0;

@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 
-/** Minimum interval between log lines, ms. Under load thousands of requests may be slow at once. */
+/** Minimum interval between log lines, ms. Under load thousands of requests can be slow together. */
 const betweenLinesMs = 1000;
 
 type SlowRequest = Partial<RequestSummary> & { readonly transport?: string };
@@ -11,10 +11,10 @@ export class SlowRequests {
   readonly #log: Pick<Log, 'warn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   #lineAt = Number.NEGATIVE_INFINITY;
-  /** Slow requests since the last line, which were not logged. */
+  /** Number of slow requests since the last line. They were not logged. */
   #silent = 0;
 
-  /** @param fromMs 0 disables the log */
+  /** @param fromMs minimum duration of a slow request; 0 disables the log */
   constructor(fromMs: number, log: Pick<Log, 'warn'>, clock: Pick<Clock, 'monotonic'>) {
     this.fromMs = fromMs === 0 ? Number.POSITIVE_INFINITY : fromMs;
     this.#log = log;
@@ -35,12 +35,12 @@ export class SlowRequests {
 
 export interface RequestSummary {
   readonly method: string;
-  /** The route's pattern. The path may name a person. */
+  /** Pattern of the route. The path could name a person. */
   readonly route: string;
   readonly status: number;
   readonly code: string | undefined;
   readonly ms: number;
-  /** Length of the reply's body. */
+  /** Length of the response body. */
   readonly bytes: number;
   readonly requestId: string;
 }

@@ -5,8 +5,8 @@ import { permissionDenied, readTextFile } from '../runtime/files.ts';
 import type { HttpEngine, Listener, ListenOptions, TlsFiles } from './types.ts';
 
 /**
- * The cipher suites of every TLS listener: authenticated encryption with forward secrecy. The list includes those of TLS 1.3,
- * because Node would otherwise disable TLS 1.3.
+ * Cipher suites of every TLS listener: authenticated encryption with forward secrecy. The list includes the TLS 1.3
+ * suites, because Node would otherwise disable TLS 1.3.
  */
 export const cipherSuites = [
   'TLS_AES_128_GCM_SHA256',
@@ -28,8 +28,8 @@ export interface TlsPair {
 
 /**
  * Reads a certificate and its key.
- * @throws {Error} if a file is not readable or usable, or the two do not match. The message names the file and the remedy, and
- *   quotes neither file.
+ * @throws {Error} if a file is not readable or usable, or the two do not match. The message names the file and the
+ * remedy, and quotes neither file.
  */
 export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   const cert = readPem('certificate', certFile);
@@ -66,7 +66,7 @@ export function readExpiry({ cert }: TlsPair): number {
   return Date.parse(new X509Certificate(cert).validTo);
 }
 
-/** The hosts for which a certificate is not valid. */
+/** Returns the hosts for which a certificate is not valid. */
 export function hostsWithout({ cert }: TlsPair, hosts: readonly string[]): string[] {
   const certificate = new X509Certificate(cert);
   const has = (host: string) => (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host));
@@ -91,7 +91,7 @@ function readPem(what: What, file: string): string {
   }
 }
 
-/** Omits the parser's own message, which could quote the file. */
+/** Parses a file. Omits the parser's own message, which could quote the file. */
 function parse<T>(file: string, what: What, read: () => T): T {
   try {
     return read();
@@ -100,13 +100,13 @@ function parse<T>(file: string, what: What, read: () => T): T {
   }
 }
 
-/** The name of a missing file may be the key itself, given by mistake. */
+/** True if the name of a missing file could be the secret itself, given by mistake. */
 function mayBeTheSecret(what: What, file: string, error: unknown): boolean {
   const { code = '' } = error as NodeJS.ErrnoException;
   return !['EACCES', 'EISDIR'].includes(code) && (what === 'key' || file.includes('\n'));
 }
 
-/** Omits the system's own message, which quotes the path. */
+/** Returns the reason of a failure without the system's own message, which quotes the path. */
 function describeReason(error: unknown, file: string): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'file not found (ENOENT)';
@@ -114,14 +114,14 @@ function describeReason(error: unknown, file: string): string {
   return code === undefined ? 'not readable' : `not readable (${code})`;
 }
 
-/** A user of TLS that can reload its files while it listens. */
+/** A TLS listener or client that can reload its files while running. */
 export interface Renewable {
-  /** Prepares to use the current files. @throws {Error} if they are not usable; nothing changes then */
+  /** Prepares to use the current files. @throws {Error} if the files are not usable; nothing has changed then */
   reopen(): Promise<Renewal>;
 }
 
 export interface Renewal {
-  /** Uses the new files for all new connections. Those before it are closed as by `Listener.close`. */
+  /** Uses the new files for all new connections. Earlier connections are closed as by `Listener.close`. */
   finish(graceMs: number): Promise<void>;
   undo(): Promise<void>;
 }
@@ -134,7 +134,7 @@ export async function listenRenewably(engine: HttpEngine, options: ListenOptions
   return {
     host,
     port,
-    /** Until the renewal ends, connections reach both listeners. */
+    /** Connections reach both listeners until the renewal ends. */
     async reopen() {
       const next = await engine.listen({ ...options, port, joins: true });
       return {
@@ -150,7 +150,7 @@ export async function listenRenewably(engine: HttpEngine, options: ListenOptions
   };
 }
 
-/** Prepares all or none. @throws {Error} of the first that cannot use the files */
+/** Prepares all users of the files, or none. @throws {Error} of the first user that cannot use the files */
 export async function reopenAll(all: readonly Renewable[]): Promise<Renewal> {
   const results = await Promise.allSettled(all.map((each) => each.reopen()));
   const renewals = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

@@ -1,14 +1,14 @@
 import type { Dispatch, HttpResponse } from './types.ts';
 
-/** Requests answered per turn of the event loop: a few milliseconds of work. */
+/** Maximum requests handled per event loop iteration: a few milliseconds of work. */
 const maxResponses = 512;
 
 /**
- * Answers at most `max` requests in the turn of the event loop in which they arrive, and the others in the next. While more
- * than 1 024 sockets are ready, both runtimes keep reading, up to 48 times in one turn. Meanwhile no timer fires and no message
- * from another thread arrives. Clients that send again immediately could keep a turn going for a second. A deferred reply
- * limits a connection to one request per turn.
- * @param nextTurn calls back in the next turn
+ * Responds to at most `max` requests in the event loop iteration in which they arrive, and to the others in the next
+ * one. While more than 1 024 sockets are ready, both runtimes keep reading, up to 48 times in one iteration. During
+ * that time no timer fires and no message from another thread arrives. Clients that send again immediately could
+ * prolong an iteration to a second. A deferred response limits a connection to one request per iteration.
+ * @param nextTurn calls back in the next iteration
  */
 export function limitPerTurn(
   dispatch: Dispatch,

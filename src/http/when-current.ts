@@ -1,15 +1,15 @@
 import { Refusal } from '../contract/errors.ts';
 import type { HttpResponse, Route } from './types.ts';
 
-/** The source of the data behind answers. */
+/** Source of the data behind responses. */
 interface Currency {
   /** Resolves when the data is current; `undefined` if it always is. @throws {Refusal} if that cannot be determined */
   current(): Promise<void> | undefined;
 }
 
 /**
- * Routes whose answers must reflect every change made before their request. A preflight reads nothing, and does not wait.
- * @param refuse the reply if the data cannot be made current
+ * Returns routes whose responses reflect every change made before their request. Preflights never wait.
+ * @param refuse returns the response if the data cannot be made current
  */
 export function whenCurrent(
   routes: readonly Route[],

@@ -12,12 +12,12 @@ export interface AdmissionDeps {
   readonly clock: Clock;
   readonly monitor: QueueMonitor;
   readonly rates: RateLimits;
-  /** For large bodies without a known key. */
+  /** Limits of large bodies without a known key. */
   readonly unknown: UnknownSenders;
   readonly health: Pick<StoreHealth, 'ready'>;
   readonly usage: Pick<UsageStore, 'refusal'>;
   readonly bodies: LargeBodies;
-  /** Settles finished commits, which may free room in the queue. */
+  /** Settles finished commits, which can free room in the queue. */
   collect(): void;
 }
 
@@ -32,7 +32,7 @@ export function admit({ health, usage, monitor, clock, collect }: AdmissionDeps)
   return now;
 }
 
-/** As `admit`, for one application. While others send too, the one that fills the queue is refused first. @throws {Refusal} */
+/** Calls `admit`, and then refuses the application that fills the queue if others send, too. @throws {Refusal} */
 export function admitApplication(deps: AdmissionDeps, { application }: KeyHolder): number {
   const now = admit(deps);
   if (!deps.monitor.admitsApplication(application.number, now)) throw backpressure(deps.monitor.retryAfter(now));
@@ -49,7 +49,7 @@ function backpressure(seconds: number): Refusal {
   return busy[seconds];
 }
 
-/** Takes the tokens of a body that no `Payer` has paid for. @param now monotonic @throws {Refusal} `rate_limited` */
+/** Takes the tokens of a body without a `Payer`. @param now monotonic @throws {Refusal} `rate_limited` */
 export function chargeSmall(
   { bodies, rates }: AdmissionDeps,
   { application }: KeyHolder,
@@ -67,11 +67,12 @@ function refuseUntil(wait: number): void {
 const entriesPerToken = 32;
 
 /**
- * Pays for a large body: the application of the key at its beginning, else the network of the sender. The received bytes are paid for
- * before they are decompressed or decoded, since that delays others even if the body is refused. The rest is owed once it is known.
+ * Pays for a large body: the application of the key at its beginning, else the network of the sender. Received bytes
+ * are paid for before they are decompressed or decoded, since that delays others even if the body is refused. The rest
+ * is owed once it is known.
  */
 export class Payer {
-  /** The sender in whose turn the body is processed. */
+  /** Name of the sender in whose queue the body waits. */
   readonly name: string;
   readonly #deps: AdmissionDeps;
   readonly #application: LimitedApplication | undefined;
@@ -91,7 +92,7 @@ export class Payer {
     this.owe(bytes);
   }
 
-  /** Checks whether `pay` would succeed now. @throws {Refusal} `rate_limited` */
+  /** Checks that `pay` would succeed now. @throws {Refusal} `rate_limited` */
   check(bytes: number): void {
     const { rates, unknown, clock } = this.#deps;
     const now = clock.monotonic();
@@ -103,7 +104,7 @@ export class Payer {
     refuseUntil(wait);
   }
 
-  /** Owes the cost of a body, less what was paid for it. @param entries of the body */
+  /** Owes the cost of a body, less the amount already paid. @param entries of the body */
   owe(bytes: number, entries = 0): void {
     const { rates, unknown, clock } = this.#deps;
     const cost = Math.max(tokensFor(bytes), Math.ceil(entries / entriesPerToken));
@@ -116,5 +117,5 @@ export class Payer {
   }
 }
 
-/** The refusal of every message that arrives before the service is ready. */
+/** Refusal of every message that arrives before the service is ready. */
 export const notStarted = new Refusal('store_unavailable', 'The service is starting', 1);

@@ -15,8 +15,8 @@ import type { AttributedSource, Ledger } from './ledger/ledger.ts';
 import type { Senders } from './senders.ts';
 
 /**
- * Counts a message unless it repeats one counted before. A message that cannot be told from a repetition is counted and noted. Resolves
- * when it is on disk.
+ * Counts a message unless it repeats an earlier one. If a message could be a repetition or not, it is counted and
+ * noted. Resolves when the message is on disk.
  * @param recognition if missing, the message is unique
  * @param count adds the whole message to a batch before it returns
  * @throws {Refusal} if the message was not stored
@@ -36,7 +36,8 @@ export function countOnce(
     return findLane(number).submit(number, (batch) => {
       const from = batch.extent;
       count(batch);
-      // Other nodes skip identities they know. A message that may only resemble another is therefore not bound to its identity.
+      // Other nodes skip identities they know. So a message that might only resemble another is not bound to its
+      // identity.
       messages.add(identity, now, batch, repeats ? from : batch.extent);
     });
   }
@@ -58,21 +59,21 @@ export interface CountingDeps extends AdmissionDeps {
   readonly senders: Senders;
   readonly messages: SeenMessages;
   readonly ledger: Ledger;
-  /** All messages of an application go through one lane. */
+  /** Returns the lane of an application. All its messages go through one lane. */
   findLane(applicationNumber: number): Pick<Lane, 'submit' | 'addBefore'>;
 }
 
 /** Receives new names and senders. */
 export type NameSink = SeriesSink & Pick<Batch, 'senders'>;
 
-/** New names and senders of a message that is counted in steps. They may be stored without it: see `Lane.addBefore`. */
+/** New names and senders of a message counted in steps. They can be stored without it: see `Lane.addBefore`. */
 export class FoundNames implements NameSink {
   series: NewSeries[] = [];
   senders: SenderSight[] = [];
   folded = 0;
   dropped = 0;
 
-  /** Adds what is new to the next batch, which the message joins or follows, even if the message is refused. */
+  /** Adds new names and senders to the next batch, before the message, and even if the message is refused. */
   keep(addBefore: (fill: (batch: Batch) => void) => Promise<void>): void {
     const { series, senders } = this;
     if (series.length + senders.length === 0) return;
@@ -81,7 +82,7 @@ export class FoundNames implements NameSink {
     addBefore((batch) => {
       batch.series.push(...series);
       batch.senders.push(...senders);
-    }).catch(() => {}); // If the batch is rolled back, they go with the next one.
+    }).catch(() => {}); // If the batch is rolled back, they are added to the next batch.
   }
 }
 
@@ -93,16 +94,16 @@ export interface KeyFinder {
 }
 
 /**
- * 128 bits that two messages share exactly if the second repeats the first. They are a hash of a message's content, not of its
- * bytes, so the transport and the order of fields and entries do not matter. The first words are the numbers of the application
- * and of the key, so no key can imitate another. Identities are stored: hash the same input in every version, or a repetition
- * across an update counts twice.
+ * 128 bits that two messages share exactly if the second repeats the first. They are a hash of a message's content, not
+ * of its bytes, so the transport and the order of fields and entries do not matter. The first words are the numbers of
+ * the application and of the key, so no key can imitate another. Identities are stored: hash the same input in every
+ * version, or a repetition across an update counts twice.
  */
 export type MessageIdentity = Digest;
 
 export interface Recognition {
   readonly identity: MessageIdentity;
-  /** Whether a match is certainly a repetition. Otherwise the message counts: another process may have sent the same. */
+  /** True if a match is certainly a repetition. If not, it counts: another process could have sent an equal message. */
   readonly repeats: boolean;
 }
 
@@ -111,7 +112,7 @@ export interface MessageSender {
   readonly environment: Pick<Environment, 'number'>;
 }
 
-/** @param route `telemetry` and so on, which separates the keys of different routes */
+/** @param route such as `telemetry`, which separates the keys of different routes */
 export function identityOfKey(route: string, sender: MessageSender, key: string): MessageIdentity {
   const text = `${route} ${sender.environment.number} ${key}`;
   const [a, b] = digestWords(createHash('sha256').update(text).digest());
@@ -122,28 +123,28 @@ export function createIdentity({ holder: { application, key } }: MessageSender, 
   return [application.number, key.number, a, b];
 }
 
-/** The identity of a message by its bytes, which is recognised briefly: another message can have the same. */
+/** Returns the identity of a message by its bytes, recognised only briefly because other messages can share it. */
 export function identityOfBytes({ holder: { application, key } }: MessageSender, bytes: Digest): MessageIdentity {
   return [application.number, briefWord(key.number), bytes[0], bytes[1]];
 }
 
 const keyPattern = /^[ -~]{1,255}$/;
 
-/** The value of an `Idempotency-Key` header, if sent. @throws {Refusal} `invalid_idempotency_key` */
+/** Checks the value of an `Idempotency-Key` header, if sent. @throws {Refusal} `invalid_idempotency_key` */
 export function checkIdempotencyKey(value: string | undefined): string | undefined {
   if (value === undefined || keyPattern.test(value)) return value;
-  throw new Refusal('invalid_idempotency_key', 'Send 1 to 255 printable ASCII characters, or leave it out');
+  throw new Refusal('invalid_idempotency_key', 'Idempotency-Key must have 1 to 255 printable ASCII characters');
 }
 
 /** Maximum number of messages in memory, about 15 MB: 400 a second for ten minutes. */
 export const maxSeenMessages = 2 ** 18;
 
-/** Share of its messages that an application over its share forgets at once. */
+/** Share of its messages that an application forgets in one step when it is over its share. */
 const forgottenShare = 1 / 64;
 
 const kept = Promise.resolve();
 
-/** Not a valid batch number. */
+/** Number that stands for no batch. */
 const onDisk = 0;
 
 interface CountedBatch {
@@ -153,10 +154,11 @@ interface CountedBatch {
 }
 
 /**
- * The messages of the last ten minutes, so that repetitions are not counted again. They include messages that others may merely
- * resemble: a marked retry repeats them. All applications share the memory. When it is full, those with more than an equal
- * share forget their oldest messages, so none can displace another's. The workers store the messages in the same transaction as
- * their counts, and delete the forgotten ones, so a restart changes nothing.
+ * The messages of the last ten minutes, so that repetitions are not counted again. Messages that others might merely
+ * resemble are included, because a marked retry repeats them. All applications share the memory. When it is full,
+ * applications with more than an equal share forget their oldest messages, so they cannot displace each other's. The
+ * workers store the messages in the same transaction as their counts, and delete forgotten messages, so a restart
+ * changes nothing.
  */
 export class SeenMessages {
   readonly #limit: number;
@@ -167,14 +169,14 @@ export class SeenMessages {
   readonly #byNumber = new Map<number, CountedBatch>();
   #lastNumber = onDisk;
 
-  /** @param known the stored messages, oldest first @param limit maximum number of messages in memory */
+  /** @param known stored messages, oldest first @param limit maximum number of messages in memory */
   constructor(known: Iterable<Message> = [], limit = maxSeenMessages) {
     this.#limit = limit;
     for (const { identity, at } of known) this.#remember(digestWords(Buffer.from(identity)), at, onDisk);
   }
 
   /**
-   * Finds a message counted before. The promise resolves when that is on disk, and rejects if its batch was rolled back.
+   * Finds a message counted before. The promise resolves when it is on disk, and rejects if its batch was rolled back.
    * @param now Unix ms
    */
   find(identity: MessageIdentity, now: number): Promise<void> | undefined {
@@ -185,8 +187,8 @@ export class SeenMessages {
 
   /**
    * Adds a message that a batch counts at `now` (Unix ms). If the batch is rolled back, so is the message.
-   * @param from the content of the batch before the message. Later additions are bound to the identity: other nodes skip them
-   *   if they know it already
+   * @param from content of the batch before the message. Later additions are bound to the identity: other nodes that
+   * know the identity skip them.
    */
   add(identity: MessageIdentity, now: number, batch: Batch, from = batch.extent): void {
     const counted = this.#byBatch.get(batch) ?? this.#open(batch);
@@ -237,7 +239,7 @@ export class SeenMessages {
     return messages;
   }
 
-  /** @param batch deletes the forgotten messages on disk; without one they stay there until they expire */
+  /** @param batch deletes the forgotten messages on disk; without a batch they stay there until they expire */
   #makeRoom(now: number, batch: Batch | undefined): void {
     const share = this.#limit / this.#applications.size;
     for (const [application, own] of this.#applications) {
@@ -256,16 +258,17 @@ export class SeenMessages {
 const minRoom = 16;
 /** Words per message: its identity without the application, and the number of the batch that counted it. */
 const wordsPerMessage = 4;
-/** Slots probed for a message. At most half of all are occupied, so only an attacker fills this many in a row. */
+/** Maximum number of slots probed for a message. At most half are occupied, so only an attacker fills this many. */
 const maxProbes = 128;
 
-/** The time of a removed message. */
+/** Time of a removed message. */
 const never = Number.NEGATIVE_INFINITY;
 
 /**
- * The messages of one application in order of arrival. Numeric arrays hold them, because hundreds of thousands of strings in a map
- * would keep the garbage collector busy. New messages are appended, and old ones are dropped at the start. When the end is reached,
- * the rest is copied to new arrays. If an attacker has filled all slots a message could take, a new message replaces another one.
+ * Messages of one application in order of arrival. Numeric arrays hold them, because hundreds of thousands of strings
+ * in a map would keep the garbage collector busy. Messages are appended at the end, and dropped at the start. When the
+ * end is reached, the rest is copied to new arrays. If an attacker has filled all slots of a message, it replaces
+ * another message.
  */
 export class ApplicationMessages {
   /** Unix ms of the newest message. */
@@ -273,7 +276,7 @@ export class ApplicationMessages {
   #room = minRoom;
   #words = new Uint32Array(minRoom * wordsPerMessage);
   #times = new Float64Array(minRoom);
-  /** A hash table: position of a message plus one, by a word of its identity. A free slot is 0. */
+  /** Hash table: the position of a message plus one, by a word of its identity. A free slot is 0. */
   #slots = new Int32Array(minRoom * 2);
   #first = 0;
   #end = 0;
@@ -282,7 +285,7 @@ export class ApplicationMessages {
     return this.#end - this.#first;
   }
 
-  /** The position of a message counted after `since` (Unix ms), or -1. */
+  /** Returns the position of a message counted after `since` (Unix ms), or -1. */
   find(identity: MessageIdentity, since: number): number {
     const at = this.#slots[this.#findSlot(identity)]! - 1;
     return at >= this.#first && this.#holds(at, identity) && this.#times[at]! > since ? at : -1;
@@ -317,7 +320,7 @@ export class ApplicationMessages {
     while (this.#first < this.#end && this.#times[this.#first]! <= until) this.#first += 1;
   }
 
-  /** Removes the oldest messages, and calls back with each. */
+  /** Removes the oldest messages, and calls back with each message. */
   forget(count: number, forgotten: (key: number, a: number, b: number, time: number) => void): void {
     for (const end = Math.min(this.#end, this.#first + count); this.#first < end; this.#first += 1) {
       const at = this.#first * wordsPerMessage;

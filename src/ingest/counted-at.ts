@@ -1,24 +1,25 @@
 import { bucketAt, horizonsAt, oldestWholeDay, type Retention } from '../storage/lmdb/blocks.ts';
 
-/** Tolerance for senders' clocks that are ahead. */
+/** Tolerance for sender clocks that are ahead, ms. */
 export const aheadMs = 5 * 60_000;
 
 export interface CountedAt {
-  /** The time bucket: see `bucketOf`. */
+  /** Time bucket: see `bucketAt`. */
   readonly bucket: number;
   /** Minutes since the epoch. */
   readonly minute: number;
   /** Unix ms. */
   readonly at: number;
-  /** Whether that differs from the reported time. */
+  /** True if `at` differs from the reported time. */
   readonly moved: boolean;
 }
 
 /**
- * When something reported for `time` is counted; all times are Unix ms. It counts at its own time, or in its hour or day if
- * minutes are no longer kept that far back. Future times count now, because a report that ends now would lack a later minute. Up to five
- * minutes ahead, `at` remains the sent time, so that the last of several values remains the last. Times before the retention count in the oldest day that
- * is kept for another 24 hours: an older day would be deleted within a minute.
+ * Returns the time at which data for `time` is counted. All times are Unix ms. Data counts at its own time, or in its
+ * hour or day if minutes are no longer kept that far back. Future times count now, because a report that ends now would
+ * lack a later minute. Up to five minutes ahead, `at` remains the sent time, so that the last of several values remains
+ * the last. Times before the retention count in the oldest day kept for another 24 hours, because an older day would be
+ * deleted within a minute.
  */
 export function countedAt(time: number, now: number, retention: Retention): CountedAt {
   const horizons = horizonsAt(now, retention);

@@ -19,27 +19,27 @@ import type { Handler, HttpResponse, Request } from '../http/types.ts';
 import { longestPath } from './omissions.ts';
 import type { Intake, Transport } from './pipeline.ts';
 
-/** A format of messages: what it adds to the service. Its routes in the ledger are in `src/contract/message-routes.ts`. */
+/** A format of messages. Its routes in the ledger are in `src/contract/message-routes.ts`. */
 export interface Format<in Deps = never> {
-  /** Endpoints for pages and apps. The metrics host may serve them under a second path. */
+  /** Endpoints for pages and apps. The metrics host can serve them under a second path. */
   readonly pages?: (limits: BodyLimits) => readonly Group<Deps>[];
   readonly servers?: (limits: BodyLimits) => readonly Group<Deps>[];
   readonly calls?: readonly FormatCall<Deps>[];
   readonly securitySchemes?: Readonly<Record<string, Json>>;
-  /** Describes in the OpenAPI document what its operations do not. */
+  /** Text of the OpenAPI document about everything its operations do not describe. */
   readonly introduction?: string;
 }
 
 export interface BodyLimits {
-  /** Maximum length of a packet, inflated. */
+  /** Maximum decompressed length of a packet. */
   readonly maxBody: number;
-  /** Maximum length of a report, inflated. */
+  /** Maximum decompressed length of a report. */
   readonly maxReport: number;
 }
 
 export interface FormatCall<in Deps> {
   readonly service: string;
-  /** `/Service/Method`. */
+  /** Path in the form `/Service/Method`. */
   readonly path: string;
   open<Incoming>(deps: Deps, transport: CallTransport<Incoming>): Intake<Incoming, CallResponse>;
 }
@@ -51,9 +51,9 @@ export type CallResponse = Buffer | RpcStatus;
 export interface CallTransport<Incoming> extends Transport<Incoming> {
   getHeaders(incoming: Incoming): Pick<Request, 'header'>;
   isRetry(incoming: Incoming): boolean;
-  /** Refuses a call that has ended. @throws {Refusal} */
+  /** Refuses a call whose deadline has passed. @throws {Refusal} */
   check(incoming: Incoming): void;
-  /** The part of the message received if `read` was not called or failed. */
+  /** Returns the received beginning of the message if `read` was not called or failed. */
   beginning(incoming: Incoming): Uint8Array | undefined;
   refuse(refusal: Refusal): CallResponse;
 }
@@ -79,7 +79,7 @@ export const IdempotencyKey: Parameter = {
   schema: { type: 'string', pattern: '^[ -~]{1,255}$' },
 };
 
-/** Header of an accepted message of which an entry was left out. */
+/** Header of an accepted message if an entry was left out. */
 export const Noted: Header = {
   component: 'Noted',
   description:
@@ -97,7 +97,7 @@ export const intakeRefusals = (maxBody: number) =>
     store_unavailable: storeUnavailable.notReady,
   }) as const satisfies Refusals;
 
-/** The examples of a body, or of the answers to it. */
+/** Lists the examples of a body, or of its responses. */
 export function listExamples<E extends { readonly summary: string }>(
   examples: Readonly<Record<string, E>>,
   pick: (example: E) => unknown,
@@ -109,7 +109,7 @@ export function listExamples<E extends { readonly summary: string }>(
   return Object.fromEntries(shown);
 }
 
-/** No application has these keys and this id. */
+/** Example keys and an example id, which no application has. */
 export const exampleKeys = {
   Frontend: `fm_fe_${'0'.repeat(40)}`,
   Mobile: `fm_mo_${'0'.repeat(40)}`,
@@ -117,7 +117,7 @@ export const exampleKeys = {
   instance: `fm_in_${'0'.repeat(72)}`,
 } as const;
 
-/** The sender's name in the ledger. SDKs identify themselves in `UA`; `User-Agent` is often set by their HTTP library. */
+/** Returns the sender's name in the ledger. SDKs use `UA`, because their HTTP library often sets `User-Agent`. */
 export function readSenderName(request: Request): string | undefined {
   return request.header('ua') ?? request.header('user-agent');
 }
@@ -129,29 +129,29 @@ export function readKey(request: Pick<Request, 'header'>): string | undefined {
   return authorization.exec(request.header('authorization') ?? '')?.[1];
 }
 
-/** A page may only post packets: no credentials. It can read one header besides those that every page can: see `notedHeaders`. */
+/** Preflight headers. A page may only post packets, without credentials, and read one more header: `notedHeaders`. */
 const preflightHeaders = { 'access-control-allow-methods': 'POST, OPTIONS', 'access-control-max-age': '7200' };
 
-/** The request headers that a page may send with a packet. */
+/** Request headers that a page may send with a packet. */
 const packetHeaders = 'content-type, content-encoding';
 
 const none: Readonly<Record<string, string>> = {};
 
-/** Headers that allow a page of `origin` to read the answer. None without an origin, or with several. */
+/** Returns headers that allow a page of `origin` to read the response. Empty unless `origin` is exactly one. */
 export function allowOrigin(origin: string | undefined): Readonly<Record<string, string>> {
   return origin === undefined || !isOneOrigin(origin)
     ? none
     : { 'access-control-allow-origin': origin, vary: 'Origin' };
 }
 
-/** The same for an accepted message of which an entry was left out. @param omission see `recordNotes` */
+/** Returns the same headers for a message with an entry that was left out. @param omission see `recordNotes` */
 export function notedHeaders(origin: string | undefined, omission: string): Readonly<Record<string, string>> {
   const allowed = allowOrigin(origin);
   const exposed = allowed === none ? none : { 'access-control-expose-headers': notedHeader };
   return { ...allowed, ...exposed, [notedHeader]: omission };
 }
 
-/** Headers of a preflight's answer. The application is not known yet, so any origin is allowed. @param sent names of request headers */
+/** Returns preflight headers for any origin: the application is not known yet. @param sent names of request headers */
 export function preflight(origin: string | undefined, sent = packetHeaders): Readonly<Record<string, string>> {
   return { ...preflightHeaders, 'access-control-allow-headers': sent, ...allowOrigin(origin) };
 }
@@ -164,21 +164,21 @@ export const Origin: Parameter = {
   example: 'https://shop.example',
 };
 
-/** Headers of answers that a page may read. */
+/** Headers of responses that a page may read. */
 export const cors: Headers = {
   'Access-Control-Allow-Origin': {
     component: 'AllowOrigin',
-    description: 'The `Origin` of the request, if it is allowed. Absent if the request had none.',
+    description: 'The `Origin` of the request, if it is allowed. Absent if the request had no `Origin`.',
     schema: { type: 'string' },
   },
   Vary: {
     component: 'Vary',
-    description: '`Origin`, beside `Access-Control-Allow-Origin`.',
+    description: '`Origin`, together with `Access-Control-Allow-Origin`.',
     schema: { const: 'Origin' },
   },
 };
 
-/** Headers of a 202 that a page may read. */
+/** Headers of 202 responses that a page may read. */
 export const acceptedHeaders: Headers = {
   ...cors,
   [notedHeader]: Noted,
@@ -188,7 +188,7 @@ export const acceptedHeaders: Headers = {
   },
 };
 
-/** The endpoint of preflights. @param sent names of the allowed request headers */
+/** Returns the endpoint of preflights. @param sent names of the allowed request headers */
 export const preflightEndpoint = (path: string, operationId: string, sent = packetHeaders): Endpoint<unknown> => ({
   method: 'OPTIONS',
   path,

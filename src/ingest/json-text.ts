@@ -1,6 +1,6 @@
 import { maxEntries, tooManyEntries } from '../grpc/entry-limit.ts';
 
-/** Maximum digits of an integer: far more than any hash has. */
+/** Maximum digits of an integer, far more than any hash has. */
 const maxDigits = 256;
 
 const decimal = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,4}))?$/i;
@@ -8,7 +8,7 @@ const decimal = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,4}))?$/i;
 /**
  * Converts an integer to its canonical spelling: `-12`, no leading zeros, no exponent, no minus before zero.
  * @param spelled a decimal number in any spelling: `007`, `1e3`, `1.0`
- * @returns `undefined` if it is not an integer, or has more than 256 digits
+ * @returns `undefined` if the number is not an integer, or has more than 256 digits
  */
 export function canonicalInteger(spelled: string): string | undefined {
   const found = decimal.exec(spelled);
@@ -22,7 +22,7 @@ export function canonicalInteger(spelled: string): string | undefined {
 }
 
 /**
- * Quotes every number in a JSON text that a double may not represent exactly, so that `JSON.parse` keeps its digits.
+ * Quotes every number in a JSON text that a double might not represent exactly, so that `JSON.parse` keeps its digits.
  * @param text valid JSON; invalid text could become valid
  */
 export function quoteLargeNumbers(text: string): string {
@@ -62,9 +62,9 @@ const openBracket = 0x5b;
 const openBrace = 0x7b;
 
 /**
- * Counts the objects and lists of a JSON text before any is built. A few bytes of text can describe empty objects that take
- * `JSON.parse` a hundred times the memory.
- * @throws {ApiError} `body_too_large` if there are more than its size allows
+ * Counts the objects and lists of a JSON text before any is built. A few bytes of text can describe empty objects that
+ * take `JSON.parse` a hundred times the memory.
+ * @throws {Refusal} `body_too_large` if there are more objects and lists than the size allows
  */
 export function checkJsonEntries(text: Uint8Array): void {
   let left = maxEntries('json', text.length);
@@ -87,19 +87,20 @@ function endOfEncodedString(text: Uint8Array, start: number): number {
   return text.length;
 }
 
-/** Maximum characters read of a string: enough for 256 that are all escaped. */
+/** Maximum characters read of a string: enough for 256 escaped characters. */
 const longestText = 6 * 256;
 
 const beginningBytes = 4096;
 
-/** The prefix of a body that is searched for its sender, at any body size. SDKs write the key first. */
+/** Returns the prefix of a body that is searched for its sender, at any body size. SDKs write the key first. */
 export function cutBeginning(body: Uint8Array): Uint8Array {
   return body.subarray(0, beginningBytes);
 }
 
 /**
- * Makes a function that extracts a few string fields from a JSON body without parsing it. It works on truncated and malformed
- * bodies, and cannot tell nested fields apart. Use it only for the ledger and the rates of large bodies. It runs in linear time.
+ * Creates a function that extracts a few string fields from a JSON body without parsing it. It works on truncated and
+ * malformed bodies, and cannot tell nested fields apart. Use it only for the ledger and the rates of large bodies. It
+ * runs in linear time.
  */
 export function createPeeker<Name extends string>(...names: readonly Name[]) {
   const text = `"(?:[^"\\\\]|\\\\.){0,${longestText}}"`;

@@ -3,17 +3,17 @@ import { type LedgerNote, omissionCodes } from '../contract/notes.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { AttributedSource, Ledger } from './ledger/ledger.ts';
 
-/** The notes on a message, each with the path of the first entry that it is about, if that is known. */
+/** Notes about a message, each with the path of the first entry concerned, if known. */
 export type Notes<Code extends LedgerNote = LedgerNote> = Map<Code, string | undefined>;
 
-/** The first path stays. */
+/** Adds a note. Only its first path is kept. */
 export function addNote<Code extends LedgerNote>(notes: Notes<Code>, code: Code, ...path: Path): void {
   if (!notes.has(code)) notes.set(code, path.length === 0 ? undefined : pathText(path));
 }
 
 const omissions: ReadonlySet<LedgerNote> = new Set(omissionCodes);
 
-/** The value of `notedHeader`: the first entry that was left out. `undefined` if none was. */
+/** Returns the value of `notedHeader`: the first entry that was left out; `undefined` if the message is complete. */
 function omissionIn(notes: Notes): string | undefined {
   for (const [code, path] of notes) if (omissions.has(code)) return path === undefined ? code : `${code}; ${path}`;
   return undefined;
@@ -30,20 +30,20 @@ export function recordNotes(
   return omissionIn(notes);
 }
 
-/** Names of fields and indexes of lists, from the outside in. */
+/** Path to a value: names of fields and indexes of lists, from the outside in. */
 export type Path = readonly (string | number)[];
 
 const plain = /^[A-Za-z_$][\w$-]*$/;
 const cut = '...';
 /** Maximum characters of a name in a path, before `cut`. */
 const longestName = 80;
-/** The same of a path. */
+/** Maximum characters of a path, before `cut`. */
 const longest = 200;
 export const longestPath = longest + cut.length;
 
 /**
- * A path as text: `f.checkout.on[0]`, `stats[2].variantStats["caf\\u00e9"]`. It consists of printable ASCII, so it is safe in a header
- * whatever the names are, and is truncated.
+ * Formats a path as text: `f.checkout.on[0]`, `stats[2].variantStats["caf\\u00e9"]`. The text is printable ASCII, so
+ * that it is safe in a header with any names, and truncated.
  */
 export function pathText(path: Path): string {
   const text = path.map(stepText).join('').replace(/^\./, '');
@@ -63,7 +63,7 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** The keywords used by the schemas of packets and reports. `omitInvalid` ignores any other keyword. */
+/** Schema keywords in use by packets and reports. `omitInvalid` ignores any other keyword. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly minimum?: number;
@@ -77,13 +77,14 @@ interface Schema {
 type Holder = Record<string | number, unknown>;
 
 /**
- * Checks the optional values of a parsed body, which may be `null` or `[]`. A wrong type and a count that is negative or fractional
- * are errors of the sending program, and refuse the body. A value that a correct program can produce is left out, so that it does
- * not discard its neighbours: one that is too large, not finite, or `null` in place of a number.
+ * Checks the optional values of a parsed body, which can be `null` or `[]`. A wrong type and a count that is negative
+ * or fractional are errors of the sending program, and refuse the body. A value that a correct program can produce is
+ * left out, so that it does not discard its neighbours: a value that is too large, not finite, or `null` in place of a
+ * number.
  *
- * A field that is a number becomes `NaN`, and a count in a list 0, because its position tells what it counts. Any other map entry is
- * deleted. Any other field or list entry becomes `null`, because list entries are counted.
- * @param exact the same body with large numbers as texts (see `quoteLargeNumbers`). This one is modified
+ * A field that is a number becomes `NaN`, and a count in a list 0, because its position tells what it counts. Any other
+ * map entry is deleted. Any other field or list entry becomes `null`, because list entries are counted.
+ * @param exact the same body with large numbers as texts (see `quoteLargeNumbers`); it is modified
  * @returns the path of the first value that was left out
  * @throws {Refusal} `invalid_body` with the path of a wrong value
  */
@@ -93,14 +94,14 @@ export function omitInvalid(schema: object, body: object, exact: object = body):
   return walk.omitted;
 }
 
-/** The fields of a parsed body that its schema requires, without their list entries. */
+/** Returns the fields of a parsed body that its schema requires, without their list entries. */
 export function pickRequired({ required }: { readonly required?: readonly string[] }, body: unknown): unknown {
   if (!isHolder(body) || Array.isArray(body)) return body;
   const present = (required ?? []).filter((field) => Object.hasOwn(body, field));
   return Object.fromEntries(present.map((field) => [field, Array.isArray(body[field]) ? [] : body[field]]));
 }
 
-/** Names a field of a body whose required part violates its schema (see `shapeError`). @param pointer its JSON pointer */
+/** Names a required field of a body that violates its schema (see `shapeError`). @param pointer its JSON pointer */
 export function describePlace(pointer: string): string {
   return pathText([pointer.slice(1)]);
 }
@@ -140,7 +141,7 @@ class Walk {
     }
   }
 
-  /** True if a value is kept, apart from its members. @throws {Refusal} if it is wrong */
+  /** True if a value is kept; its members are not checked here. @throws {Refusal} if it is wrong */
   #keeps(schema: Schema, value: unknown): boolean {
     if (value === null) {
       if (allows(schema, 'null')) return true;
@@ -204,7 +205,7 @@ function isHolder(value: unknown): value is Holder {
   return typeof value === 'object' && value !== null;
 }
 
-/** PHP encodes an empty map like this. */
+/** True for an empty list, as which PHP encodes an empty map. */
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }

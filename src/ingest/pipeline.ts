@@ -12,7 +12,7 @@ export interface PipelineDeps extends AdmissionDeps {
   readonly ledger: Ledger;
 }
 
-/** The sender that a message claims. Unverified: it only assigns a refusal to an application's ledger. */
+/** Sender that a message claims. Unverified: it only assigns a refusal to an application's ledger. */
 export interface ClaimedSender {
   readonly appKey?: string | undefined;
   readonly environment?: string | undefined;
@@ -20,12 +20,12 @@ export interface ClaimedSender {
 }
 
 export interface CountResult<Outgoing> {
-  /** Resolves when the batch is on disk. @throws {Refusal} if nothing of it was stored */
+  /** Resolves when the batch is on disk. @throws {Refusal} if nothing of the message was stored */
   readonly durable: Promise<unknown>;
   readonly response: Outgoing;
 }
 
-/** A counted or refused message, and the answer to send once it is durable. */
+/** A counted or refused message, and the response to send once it is durable. */
 interface MessageResult<Outgoing> extends Pick<Partial<CountResult<Outgoing>>, 'durable'> {
   readonly response: Outgoing | Promise<Outgoing>;
   readonly claimed?: ClaimedSender | undefined;
@@ -33,7 +33,7 @@ interface MessageResult<Outgoing> extends Pick<Partial<CountResult<Outgoing>>, '
 
 export type Body = Uint8Array | SentBody;
 
-/** Bodies up to this length are processed in one turn of the event loop, which takes a few milliseconds. */
+/** Maximum length of bodies that are processed in one event loop iteration, which takes a few milliseconds. */
 const longBody = 64 * 1024;
 
 interface LongMessage<Message> {
@@ -41,9 +41,9 @@ interface LongMessage<Message> {
   readonly entries: number;
 }
 
-/** How long bodies of one kind are processed without delaying others. */
+/** Steps that process long bodies of one kind without delaying other messages. */
 export interface LongMessages<Incoming, Message, Sender> {
-  /** Runs work on one body when it is its sender's turn. @throws {Refusal} if too many wait already */
+  /** Runs work on one body when it is its sender's turn. @throws {Refusal} if too many bodies wait already */
   schedule<T>(sender: string, work: () => Promise<T>): Promise<T>;
   /**
    * Decompresses and decodes a body in another thread. The body cannot be read afterwards.
@@ -64,44 +64,44 @@ export interface Transport<Incoming> {
   userAgent(incoming: Incoming): string | undefined;
   address(incoming: Incoming): string;
   idempotencyKey(incoming: Incoming): string | undefined;
-  /** Reads the body, decompressed or not. Its memory is charged to `budget`; the pipeline returns it. @throws {Refusal} */
+  /** Reads the body, decompressed or not, and charges `budget`. The pipeline returns the charge. @throws {Refusal} */
   read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;
 }
 
 /**
- * The steps that depend on the kind of message and its transport. Each refuses with an `ApiError`. `Sender` is the
- * application that the message was resolved to.
+ * Steps that depend on the kind of message and its transport. Each step refuses a message with a `Refusal`. `Sender` is
+ * the application to which the message was resolved.
  */
 export interface MessageHandler<Incoming, Message, Sender extends ResolvedSender, Outgoing>
   extends Transport<Incoming> {
   readonly route: LedgerSource['route'];
   origin?(incoming: Incoming): string | undefined;
-  /** Refuses by the head alone, before the body is read: 401, 403. */
+  /** Refuses a message by its head alone, before the body is read: 401, 403. */
   authorize?(incoming: Incoming): void;
-  /** Processing of long bodies. Without it, all bodies are processed on this thread. */
+  /** Processing of long bodies. If absent, all bodies are processed on this thread. */
   readonly long?: LongMessages<Incoming, Message, Sender>;
   /** Decodes and checks the message. @throws {Refusal} of status 400 */
   check(body: Uint8Array, incoming: Incoming): Message;
   /** Finds the application. @throws {Refusal} of status 404 or 403 */
   resolve(message: Message, incoming: Incoming): Sender;
-  /** Adds the whole message to a batch, before it returns. @param key the `Idempotency-Key`, checked */
+  /** Adds the whole message to a batch, before it returns. @param key the checked `Idempotency-Key` */
   count(message: Message, sender: Sender, incoming: Incoming, key: string | undefined): CountResult<Outgoing>;
   /**
-   * Passes a message on to the thread that owns what it needs. Called if one of the other steps throws `NotHere`.
+   * Passes a message on to the thread that owns the required data. Called if another step throws `NotHere`.
    * @param body if it was read
    */
   passOn?(incoming: Incoming, body: Uint8Array | undefined): Promise<Outgoing>;
   /** @param holder of the claimed key, if that key exists */
   refuse(refusal: Refusal, incoming: Incoming, holder: KeyHolder | undefined): Outgoing;
   claimedSender(message: Message, incoming: Incoming): ClaimedSender;
-  /** The claimed sender of an unchecked message. @param beginning of the body, if it was read */
+  /** Returns the claimed sender of an unchecked message. @param beginning of the body, if it was read */
   peek(incoming: Incoming, beginning: Uint8Array | undefined): ClaimedSender;
 }
 
 export interface Intake<in Incoming, out Outgoing> {
-  /** Answers a message when it is on disk, or refuses it. @throws errors other than `ApiError`, such as `ClientGone` */
+  /** Responds to a message once it is on disk, or refuses it. @throws other errors, such as `DisconnectError` */
   receive(incoming: Incoming): Outgoing | Promise<Outgoing>;
-  /** Records in the ledger a message that the transport itself refuses. */
+  /** Records a message in the ledger that the transport itself refuses. */
   refused(incoming: Incoming, refusal: Refusal): void;
 }
 
@@ -110,9 +110,9 @@ interface ResolvedSender {
 }
 
 /**
- * Packets, reports and mint requests take the same steps on every transport: admit → read → check → resolve → count → answer. The order of
- * refusals is 503, (401 and 403 by the head alone,) 413, 400, 404, 403, 429, so that each costs as little as possible. A refused message
- * changes nothing, and the ledger has a line for it.
+ * Takes packets, reports and mint requests through the same steps on every transport: admit → read → check → resolve →
+ * count → respond. The order of refusals is 503, (401 and 403 by the head alone,) 413, 400, 404, 403, 429, so that each
+ * costs as little as possible. A refused message changes nothing, and the ledger has a line for it.
  */
 export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing>
   implements Intake<Incoming, Outgoing>
@@ -141,7 +141,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     recordRefusal(this.#deps, this.#handler, incoming, refusal, this.#handler.peek(incoming, undefined));
   }
 
-  /** A small body takes this one `async` function. Any other one, and any `then`, would add a promise to every packet. */
+  /** Processes a message. For small bodies this is the only `async` function: each adds a promise to every packet. */
   async #process(incoming: Incoming, arriving: Body | Promise<Body>): Promise<Outgoing> {
     let body: Body;
     try {
@@ -174,7 +174,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     }
   }
 
-  /** A large body is paid for before it is decompressed or decoded, and waits for its turn. */
+  /** Takes a large body, which is paid for before it is decompressed or decoded, and waits for its slot. */
   async #takeLarge(incoming: Incoming, body: SentBody): Promise<MessageResult<Outgoing>> {
     const handler = this.#handler;
     const { bodies } = this.#deps;
@@ -196,7 +196,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
       bodies.hold(unpacked);
       held.length = unpacked.length;
       await this.#waitForSlot(payer, unpacked.length);
-      held.length = 0; // Released once it is read.
+      held.length = 0; // Released once the body is read.
       return this.#take(incoming, unpacked);
     } catch (error) {
       return { response: this.#refuse(incoming, error, undefined, claimed) };
@@ -205,7 +205,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     }
   }
 
-  /** Decompresses a body that is not long. A body that fails to decompress costs as much. */
+  /** Decompresses a body that is not long. A body that fails to decompress costs as much as a long one. */
   #unpackShort(body: SentBody, payer: Payer): Uint8Array | undefined {
     try {
       return this.#handler.long === undefined ? body.unpack() : body.unpackWithin(longBody);
@@ -221,7 +221,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     const handler = this.#handler;
     const long = handler.long!;
     return long.schedule(payer.name, async () => {
-      payer.pay(body.bytes.length); // Other bodies of this sender may have left debts.
+      payer.pay(body.bytes.length); // Other bodies of this sender could have left debts.
       const key = checkIdempotencyKey(handler.idempotencyKey(incoming));
       const { message, entries } = await long.decode(body, incoming, (bytes) => payer.owe(bytes));
       release();
@@ -239,7 +239,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     return new Payer(this.#deps, holder, this.#handler.address(incoming));
   }
 
-  /** Waits until others have had their turn of the event loop. @param length of the next step */
+  /** Waits until other messages have been processed. @param length of the next step */
   async #waitForSlot({ name }: Payer, length: number): Promise<void> {
     const slot = this.#deps.bodies.waitForSlot({ length }, name);
     if (slot === undefined) return;
@@ -247,7 +247,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     admit(this.#deps);
   }
 
-  /** Checks, resolves and counts a message. Its body is freed while it waits for the disk. */
+  /** Checks, resolves and counts a message. Its body is freed while the message waits for the disk. */
   #take(incoming: Incoming, body: Uint8Array): MessageResult<Outgoing> {
     const deps = this.#deps;
     const handler = this.#handler;
@@ -256,7 +256,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
       const key = checkIdempotencyKey(handler.idempotencyKey(incoming));
       message = handler.check(body, incoming);
       const sender = handler.resolve(message, incoming);
-      const now = admitApplication(deps, sender.holder); // Others may have filled the queue while this body arrived.
+      const now = admitApplication(deps, sender.holder); // The queue can have filled while the body arrived.
       chargeSmall(deps, sender.holder, body.length, now);
       deps.keys.recordUse(sender.holder);
       const { durable, response } = handler.count(message, sender, incoming, key);
@@ -292,7 +292,7 @@ function recordRefusal<Incoming>(
   { appKey, environment, instanceName }: ClaimedSender,
 ): KeyHolder | undefined {
   const holder = appKey === undefined ? undefined : keys.findKey(appKey);
-  // Under load everyone gets 503, thousands of times a second.
+  // Under load every sender gets 503, thousands of times a second.
   if (holder === undefined && refusal.status === 503) {
     ledger.refusedUnread(refusal);
     return undefined;
@@ -308,7 +308,7 @@ function recordRefusal<Incoming>(
   return holder;
 }
 
-/** Thrown by a step of the pipeline that only another thread can take. */
+/** Thrown by a step of the pipeline if only another thread can take it. */
 export class NotHere extends Error {
   override readonly name = 'NotHere';
 }

@@ -3,9 +3,7 @@ import { Refusal } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
 import { type DocumentOptions, Name, printable, Time } from '../contract/shapes/fields.ts';
 
-/** Schema options of values from senders, where the documentation and the checks differ. */
-
-/** A name. An invalid one is left out of the report. */
+/** Schema options of a sender's name, where documentation and checks differ. An invalid name is left out. */
 export const sentName = {
   documented: {
     component: 'SentName',
@@ -19,7 +17,7 @@ export const sentName = {
 
 export const environmentNamed = { documented: { anyOf: [Name.documented, { type: 'number' }] } };
 
-/** A time. PHP writes the offset without a colon; Python may omit it. */
+/** Schema options of a time. PHP writes the offset without a colon; Python can omit it. */
 export const sentTime = {
   documented: {
     component: 'SentTime',
@@ -35,7 +33,7 @@ export const sentTime = {
   },
 } satisfies DocumentOptions;
 
-/** The identity of a user. Its length is in characters, not in bytes. */
+/** Schema options of the identity of a user. Its length is in characters, not in bytes. */
 export const personal = { documented: { minLength: 1, maxLength: 256, pattern: `^${printable}+$` } };
 
 export const hashed = {
@@ -49,8 +47,8 @@ export const hashed = {
 } satisfies DocumentOptions;
 
 /**
- * A map from any name to one kind of value. The pattern is empty because TypeBox's own record pattern, `^.*$`, does not match
- * names with line separators. Their values would pass unchecked.
+ * Schema of a map from any name to one kind of value. The pattern is empty because TypeBox's own record pattern,
+ * `^.*$`, does not match names with line separators. Their values would pass unchecked.
  */
 export function Named<T extends Type.TSchema>(value: T, options: Type.TObjectOptions = {}) {
   return Type.Unsafe<Readonly<Record<string, Static<T>>>>({

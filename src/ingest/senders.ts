@@ -13,12 +13,12 @@ interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
 
 type SenderSink = Pick<Batch, 'senders'>;
 
-/** Maximum number of marks in all: about 30 MB. */
+/** Maximum number of first-seen marks in total: about 30 MB. */
 const maxSightings = 500_000;
 
 /**
- * First-seen marks of senders and the features they request, per ten minutes. Each goes to a batch once per period; after that, a message
- * costs two lookups. If a batch is rolled back, its marks go with the next one (see `Lane`).
+ * First-seen marks of senders and the features they request, per ten minutes. A batch gets each mark once per period;
+ * after that, a message costs two lookups. If a batch is rolled back, the next one gets its marks (see `Lane`).
  */
 export class Senders {
   readonly #environments = new Map<number, { readonly packets: Crowd; readonly reports: Crowd }>();
@@ -31,7 +31,7 @@ export class Senders {
     return packets.find(userAgent) ?? packets.meet(batch, userAgent, packetSender(userAgent));
   }
 
-  /** As `ofPacket`, for a report. */
+  /** Marks the sender of a report, like `ofPacket`. */
   ofReport(batch: SenderSink, environment: number, source: ReportSource, now: number): Asker {
     const { userAgent, appVersion } = source;
     const { reports } = this.#at(environment, now);
@@ -39,7 +39,7 @@ export class Senders {
     return reports.find(text) ?? reports.meet(batch, text, reportSender(source, userAgent, appVersion));
   }
 
-  /** As `ofPacket`, for a sender that names itself in its message. */
+  /** Marks a sender that names itself in its message, like `ofPacket`. */
   ofNamed(batch: SenderSink, environment: number, sender: Sender, now: number): Asker {
     const { reports } = this.#at(environment, now);
     const { name, version, transport, route } = sender;
@@ -80,7 +80,7 @@ export class Asker {
   readonly #slot: number;
   readonly #sender: Sender;
   readonly #onSighting: () => void;
-  /** The series it was seen with. For requested features, also the first series of each. */
+  /** Series with which the sender was seen. For requested features, also the first series of each feature. */
   readonly #series = new Set<number>();
 
   /** @param onSighting is called for each mark, which takes memory */
@@ -91,12 +91,12 @@ export class Asker {
     this.#onSighting = onSighting;
   }
 
-  /** @param ref of the feature's series */
+  /** @param ref series of the feature */
   asked(feature: string, ref: number, series: EnvironmentSeries, batch: SenderSink): void {
     if (!this.#series.has(ref)) this.#meet(feature, ref, series, batch);
   }
 
-  /** Marks that it sent something. */
+  /** Marks that the sender sent a message. */
   seen(batch: SenderSink): void {
     this.#tell(environmentOrdinal, batch);
   }
@@ -123,10 +123,10 @@ export class Asker {
 /** Maximum number and length of cached headers. */
 const maxTexts = 1000;
 const maxText = 300;
-/** Senders distinguished in ten minutes; the store keeps fewer. */
+/** Maximum number of senders distinguished in ten minutes. The store keeps fewer. */
 const maxSenders = 400;
 
-/** The senders of packets, or of reports, in one environment. Many headers belong to one sender. */
+/** Senders of packets, or of reports, in one environment. Many headers belong to one sender. */
 class Crowd {
   readonly #newAsker: (sender: Sender) => Asker;
   readonly #byText = new Map<string | undefined, Asker>();
@@ -136,7 +136,7 @@ class Crowd {
     this.#newAsker = newAsker;
   }
 
-  /** @param text its own name for itself */
+  /** @param text the name that the sender gives itself */
   find(text: string | undefined): Asker | undefined {
     return this.#byText.get(text);
   }
@@ -162,8 +162,8 @@ class Crowd {
 }
 
 /**
- * The names of senders. Anyone can choose the headers of packets, so these are grouped: a browser by family and major version,
- * anything else by first product and its major version. Servers report with a key, so their full versions are kept.
+ * Name and version of a sender. Anyone can choose packet headers, so they are grouped: browsers by family and major
+ * version, other programs by product and major version. Servers report with a key, so their full versions are kept.
  */
 type NamedSender = Pick<Sender, 'name' | 'version'>;
 

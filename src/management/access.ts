@@ -14,7 +14,7 @@ import type { Params, Request } from '../http/types.ts';
 import type { ApiKey, Application, Team, User } from '../storage/lmdb/records.ts';
 import type { Claims, Services } from './services.ts';
 
-/** The resource that contains an endpoint. The `:id` of its path names it, and the handler receives it. */
+/** Resources that contain endpoints. The `:id` of the path names the resource, and the handler receives it. */
 export interface Within {
   readonly service: unknown;
   /** The whole installation, which the Admins of the first team run. */
@@ -25,13 +25,14 @@ export interface Within {
 }
 
 /**
- * Who may call an endpoint. The caller must be in the team, in the application's team, or share a team with the user.
- * Otherwise the answer is 403 `not_in_team`, or 404 if the id does not exist. Without the role `least` there it is 403
- * `forbidden`. For an endpoint of the service, the caller must have the role in one of their teams, and the handler checks
- * the team that the request concerns. With `orSelf`, users need no role for themselves.
+ * Requirements for callers of an endpoint. The caller must be in the team, in the application's team, or share a team
+ * with the user. Otherwise the response is 403 `not_in_team`, or 404 if the id does not exist. A caller without the
+ * role `least` gets 403 `forbidden`. For an endpoint of the service, the caller must have the role in one of their
+ * teams, and the handler checks the team that the request concerns. With `orSelf`, users do not need the role for
+ * themselves.
  *
- * With `recent`, users must have signed in recently, which is checked last. Of `'partly'`, only some changes require it, and the
- * handler calls `checkRecent`.
+ * With `recent`, users must have signed in recently, which is checked last. With `'partly'`, only some changes require
+ * a recent sign-in, and the handler calls `checkRecent`.
  */
 export interface Access<Kind extends keyof Within = keyof Within> {
   readonly within: Kind;
@@ -39,7 +40,7 @@ export interface Access<Kind extends keyof Within = keyof Within> {
   readonly orSelf?: true;
   /** A scope of API keys that suffices in place of the role. */
   readonly scope?: KeyScope;
-  /** Whether API keys that are bound to applications may call it, although it is not within one. */
+  /** Set if API keys that are bound to applications may call the endpoint, although it is not within an application. */
   readonly bound?: true;
   readonly recent?: true | 'partly';
 }
@@ -69,7 +70,7 @@ function hasScope({ apiKey }: Caller, { scope }: Access): boolean {
   return apiKey !== undefined && scope !== undefined && listScopes(apiKey).includes(scope);
 }
 
-/** Checks that a bound API key reaches its applications only. @throws {Refusal} `forbidden` */
+/** Checks that an API key bound to applications reaches only these. @throws {Refusal} `forbidden` */
 function checkBound(caller: Caller, { within, bound }: Access, id: string): void {
   if (caller.apiKey?.applications === undefined) return;
   if (within === 'application' ? !reaches(caller, id) : bound !== true) throw new Refusal('forbidden', boundElsewhere);
@@ -88,9 +89,9 @@ export function holders(least: Role): readonly Role[] {
 }
 
 interface FoundResource {
-  /** The resource, by its kind. */
+  /** The resource by its kind, as in `Within`. */
   readonly found: object;
-  /** Its owners. */
+  /** Ids of the teams that own the resource. */
   readonly teams: readonly string[];
 }
 
@@ -120,7 +121,7 @@ function ownedBy(within: OwnedKind, { applications, teams, users }: Accounts, ca
   }
 }
 
-/** @param teams the owners of the thing */
+/** @param teams ids of the teams that own the resource */
 function reachable<T>(what: OwnedKind, thing: T | undefined, teams: readonly string[], caller: Caller): T {
   const found = mustExist(what, thing);
   if (!teams.some((team) => caller.teams.includes(team))) throw new Refusal('not_in_team', notInTeam[what]);
@@ -142,7 +143,7 @@ export function checkManages(within: OwnedKind, accounts: Accounts, id: string, 
 export const notInTeam: Readonly<Record<OwnedKind, string>> = {
   application: "The caller is not in the application's team; an Admin of that team can add users",
   team: 'The caller is not in this team; one of its Admins can add users',
-  user: 'The caller shares no team with this user',
+  user: 'The caller does not share a team with this user',
 };
 
 /** The row of docs/access.md. */
@@ -172,7 +173,7 @@ const places = {
 /** A caller with a valid token, the required role and requests left. */
 interface AdmittedCall {
   readonly caller: Caller;
-  /** The caller according to the draft of a change. */
+  /** The caller according to the transaction of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
   readonly checkRecent: () => void;
   /** Checks each change again, and attributes it to the caller in the audit log. */
@@ -201,7 +202,7 @@ export function admit(
   if (request.method === 'GET' || request.method === 'HEAD') {
     return { ...found, caller, callerIn, checkRecent, directory: services.directory };
   }
-  // While the body arrives, the token may be invalidated or the role revoked.
+  // The token can be invalidated, or the role revoked, while the body arrives.
   const directory = services.directory.under({
     id: caller.id,
     address: request.remoteAddress,
@@ -233,7 +234,8 @@ export class SignInTooOld extends ChallengeError {
 }
 
 /**
- * Checks that the user of a token has signed in recently. API keys are exempt. A refreshed token has the time of the sign-in.
+ * Checks that the user of a token has signed in recently. API keys are exempt. A refreshed token has the time of the
+ * sign-in.
  * @throws {SignInTooOld}
  */
 function checkRecentSignIn({ directory, findAuthTime }: Services, claims: Claims): void {
@@ -243,7 +245,7 @@ function checkRecentSignIn({ directory, findAuthTime }: Services, claims: Claims
 }
 
 export interface Caller {
-  /** A user's id, or the client id of an API key. */
+  /** Id of a user, or client id of an API key. */
   readonly id: string;
   /** The role in a team; `undefined` if the caller is not in it, or the client may not act there. */
   roleIn(teamId: string): Role | undefined;
@@ -251,13 +253,13 @@ export interface Caller {
   readonly primaryTeam: string;
   /** The key of the caller's session; `undefined` for an API key. */
   readonly session: string | undefined;
-  /** The API key that calls; `undefined` for a user. */
+  /** The calling API key; `undefined` for a user. */
   readonly apiKey?: ApiKey | undefined;
 }
 
 /**
- * The caller with a token. A token is valid for an hour, but a changed team or role, or a deletion, takes effect at once:
- * each property is read from the accounts when it is used. The role of a user's token is information for its reader.
+ * The caller with a token. A token is valid for an hour, but a changed team or role, or a deletion, takes effect
+ * immediately: each property is read from the accounts when it is used. The role in a user's token is only informative.
  */
 export function findCaller(
   { users, apiKeys, clients }: Pick<Accounts, 'users' | 'apiKeys' | 'clients'>,
@@ -281,7 +283,7 @@ export function findCaller(
   };
 }
 
-/** An API key, whose scopes include a role in its team, or none. */
+/** An API key as caller. Its role in its team follows from its scopes. */
 class ApiKeyCaller implements Caller {
   readonly id: string;
   readonly session = undefined;
@@ -311,7 +313,7 @@ class ApiKeyCaller implements Caller {
   }
 }
 
-/** Whether a caller may reach an application of one of their teams. An API key may be bound to others. */
+/** True if a caller may reach an application of one of their teams. An API key can be bound to other applications. */
 function reaches({ apiKey }: Pick<Caller, 'apiKey'>, applicationId: string): boolean {
   return apiKey?.applications?.includes(applicationId) ?? true;
 }

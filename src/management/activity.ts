@@ -28,7 +28,7 @@ const filters = {
   kind: Type.Array(Type.String(), {
     default: [],
     maxItems: activityKindNames.length,
-    description: `Only items of this kind; repeatable. One of ${activityKindNames.map((kind) => `\`${kind}\``).join(', ')}.`,
+    description: `Only items of this kind, which is one of ${activityKindNames.map((kind) => `\`${kind}\``).join(', ')}. Repeat the parameter for several kinds.`,
   }),
   actor: Type.Optional(text('Only changes by the user or API key with this id.')),
   search: Type.Optional(text('Only items whose text or names contain this text.')),
@@ -38,21 +38,21 @@ const query = { ...paging, ...anyEnvironment.query, ...range, ...filters, ...for
 
 const columns = {
   ...listColumns(ActivityItem),
-  by: { description: 'Name of the author, or what it is if the caller may not know it.', example: null },
+  by: { description: 'Name of the author, or the kind of author if the caller may not see the name.', example: null },
 };
 
 /** `/api/v2/applications/{id}/activity`. */
 export const activity: Group = {
   tag: 'Activity',
-  description: 'What people changed in an application, and what changed in its data.',
+  description: 'Changes that people made in an application, and changes in its data.',
   endpoints: [
     endpoint('GET /applications/:id/activity', {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'listActivity',
       counted: 'any',
       summary: 'List the changes of an application and of its data',
-      description: `Without \`to\` it ends now; without \`from\` it is seven days long. With \`environment\`, it includes items that concern all environments.
-Moves of splits and of traffic are found for the last 100 complete UTC days, refusals for 90 days. CSV and NDJSON are not paged, and have at most ${maxRows} rows.`,
+      description: `Without \`to\`, the list ends now; without \`from\`, it covers seven days. With \`environment\`, it includes items that concern all environments.
+Shifts of splits and of traffic are found for the last 100 complete UTC days, refusals for 90 days. CSV and NDJSON are not paged, and have at most ${maxRows} rows.`,
       query,
       responses: { 200: orInRows(page(ActivityItem, 'The latest item comes first.'), columns) },
       refuses: { unknown_environment: unknownEnvironment, backpressure: tooManyReports },
@@ -118,8 +118,8 @@ function readFilter(
 }
 
 /**
- * Shows a caller the names of authors. Admins read them in the audit log. Others see those of the current members of the team,
- * whom they can list, and their own.
+ * Returns a function that shows authors to a caller. Admins see all names, as in the audit log. Other callers see their
+ * own name, and the names of current members of the team.
  */
 function actorsFor(
   caller: Caller,
@@ -139,7 +139,7 @@ function* notesIn(
   applicationId: string,
   feature: string | undefined,
 ): Generator<Fact> {
-  notes.resetReadTxn(); // Include everything acknowledged before this request.
+  notes.resetReadTxn(); // Includes every write acknowledged before this request.
   const key = declarationKey(applicationId, feature ?? '');
   const range = { start: key, end: feature === undefined ? `${applicationId}!` : `${key}\0` };
   for (const { key, value } of notes.getRange(range))

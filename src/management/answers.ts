@@ -11,13 +11,13 @@ import { timeText } from '../runtime/rfc3339.ts';
 import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
 import type { Services } from './services.ts';
 
-/** The answers of the management API: their declarations, and the results of handlers. */
+/** The responses of the management API: their declarations, and the results of handlers. */
 
 const tagSchema = { type: 'string', pattern: '^"[\\w-]{22}"$' };
 
 const EntityTag = {
   component: 'EntityTag',
-  description: 'Identifies the version in the answer. A later change may name it in `If-Match`.',
+  description: 'Identifies the version in the response. A later change may name it in `If-Match`.',
   required: true,
   schema: tagSchema,
 } as const satisfies Header;
@@ -25,7 +25,7 @@ const EntityTag = {
 /** An entity tag that API keys lack. */
 export const EntityTagOfUser = {
   component: 'EntityTagOfUser',
-  description: 'The entity tag of a user. An API key has none.',
+  description: 'The entity tag of a user. Absent for an API key.',
   schema: tagSchema,
 } as const satisfies Header;
 
@@ -69,13 +69,14 @@ export function created<Body>(segments: readonly string[], body: Body): TypedRes
 
 /**
  * 200 with a resource and its entity tag, which a later `If-Match` may name (RFC 9110 §8.8.3).
- * @param version the part that the tag identifies, if the rest changes by itself, such as the time it was last seen
+ * @param version the fields that the tag identifies, if other fields change by themselves, such as the time of the last
+ * packet
  */
 export function tagged<Thing extends object>(thing: Thing, version: object = thing): TypedResponse<200, Thing, 'etag'> {
   return withTag(ok(thing), version);
 }
 
-/** Adds an entity tag to an answer. */
+/** Adds an entity tag to a response. */
 export function withTag<Status extends number, Body, Header extends string>(
   { status, body, headers }: TypedResponse<Status, Body, Header>,
   version: object,
@@ -84,8 +85,8 @@ export function withTag<Status extends number, Body, Header extends string>(
 }
 
 /**
- * Checks that the caller has read the current version of a resource (RFC 9110 §13.1.1). Call it after the last `await`
- * before the change.
+ * Checks that the caller has read the current version of a resource (RFC 9110 §13.1.1). Call this function after the
+ * last `await` before the change.
  * @param thing the current version, in the shape that `tagged` received
  * @throws {Refusal} `precondition_failed`
  */
@@ -98,7 +99,7 @@ export function checkMatch(request: Request, thing: object): void {
 }
 
 export const changedSince =
-  'It was changed since you read it. Read it again, then apply your change to the new version';
+  'The resource has changed since you read it. Read it again, then apply your change to the new version';
 
 function computeTag(thing: object): string {
   return entityTag(JSON.stringify(thing));
@@ -109,18 +110,18 @@ export const freshnessHeaders = {
   'Flagmeter-Complete-Through': {
     component: 'CompleteThrough',
     description:
-      'On several machines: the answer includes everything that any of them accepted before this time. On a single machine: present only if the users of the last seconds are missing from the answer.',
+      'On several machines: the response includes all messages that any machine accepted before this time. On a single machine: present only if the users of the last seconds are missing from the response.',
     schema: { type: 'string', format: 'date-time' },
   },
   'Flagmeter-May-Be-Counting': {
     component: 'MayBeCounting',
     description:
-      'On several machines: nodes that stopped cleanly, percent-encoded and separated by commas. If one has restarted without reaching PostgreSQL, the answer lacks its latest counts. Absent if there are none.',
+      'On several machines: names of nodes that stopped cleanly, percent-encoded and separated by commas. If such a node has restarted without reaching PostgreSQL, the response lacks its latest counts. Absent if all nodes are running.',
     schema: { type: 'string' },
   },
 } as const satisfies Record<string, Header>;
 
-/** The freshness as headers; none on a single machine. */
+/** Formats the freshness as headers; empty on a single machine. */
 export function formatFreshness(fresh: Freshness | undefined): Record<string, string> {
   if (fresh === undefined) return {};
   const { completeThrough, mayBeCounting } = fresh;
@@ -132,8 +133,9 @@ export function formatFreshness(fresh: Freshness | undefined): Record<string, st
 }
 
 /**
- * Answers once the counts of this node are in the store. The headers report how complete the counts of other nodes are.
- * @param people how complete the users must be: see `UsageStore.freshen`
+ * Responds once the counts of this node are in the store. The headers report how complete the counts of other nodes
+ * are.
+ * @param people required completeness of the users: see `UsageStore.freshen`
  */
 export async function freshly(
   { freshen }: Services,

@@ -32,7 +32,7 @@ const access = { within: 'team', least: 'Admin' } as const;
 const refusesSettings = {
   invalid_name: nameRule('an API key'),
   invalid_time: timeRule('expiresAt'),
-  invalid_body: 'Cannot take expiresAt: must be in the future',
+  invalid_body: '`expiresAt` must be in the future',
 };
 
 export const apiKeys: Group = {
@@ -53,7 +53,7 @@ export const apiKeys: Group = {
       operationId: 'createApiKey',
       summary: 'Create an API key',
       description:
-        'The default scope is `write`. `role` stands for the scope of the role. It authenticates by a secret, by `publicKeys` or by a `trust`.',
+        'The default scope is `write`. `role` stands for the scope of the role. The API key authenticates by a secret, by `publicKeys` or by a `trust`.',
       body: NewApiKey,
       responses: { 201: made(ApiKeyShownOnce, 'The API key, with its secret if it has one.') },
       refuses: { ...refusesSettings, plan_limit: describeTierLimit('free', 'apiKeys') },
@@ -70,7 +70,7 @@ export const apiKeys: Group = {
       operationId: 'changeApiKey',
       summary: 'Change an API key',
       description:
-        'It takes effect at once, also for its tokens. `publicKeys` and `trust` replace those of an API key that authenticates by them; tokens that it got with the previous ones remain valid until they expire, unless it is deleted.',
+        'The change takes effect immediately, also for tokens of the API key. `publicKeys` and `trust` can only be replaced, not added. Tokens issued for the previous keys or trust remain valid until they expire or the API key is deleted.',
       body: ApiKeyPatch,
       responses: { 200: jsonResponse(ApiKey, 'The API key after the change.') },
       refuses: { ...refusesSettings, conflict: otherCredential },
@@ -95,14 +95,14 @@ export const apiKeys: Group = {
       access: { ...access, recent: true },
       operationId: 'deleteApiKey',
       summary: 'Delete an API key',
-      description: 'Its tokens are refused from now on.',
-      responses: { 204: done('It is deleted.') },
+      description: 'Tokens of the API key are refused from now on.',
+      responses: { 204: done('The API key is deleted.') },
       handle: ({ directory, team, params }) => deleteApiKey(directory, team.id, params.clientId),
     }),
   ],
 };
 
-/** The settings of a body, as they are stored. @throws {ApiError} `invalid_time`, `invalid_body` */
+/** Converts the settings of a body to their stored form. @throws {ApiError} `invalid_time`, `invalid_body` */
 async function entered(
   { expiresAt, publicKeys, trust, ...rest }: ApiKeyPatch,
   { issuerRules: { allowPrivate } }: Services,
@@ -115,7 +115,7 @@ async function entered(
   };
 }
 
-/** An API key in the API. The service does not know its secret. */
+/** An API key in the API, without its secret: the service stores only a hash. */
 export function showApiKey(directory: Directory, apiKey: StoredApiKey): ApiKey {
   const { clientId, role, teamId, applications, expiresAt = null, publicKeys, trust, createdAt } = apiKey;
   const now = directory.clock.now();

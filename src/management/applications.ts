@@ -26,14 +26,14 @@ const originCheck = endpoint('GET /applications/:id/origin-check', {
   operationId: 'checkOrigin',
   summary: 'Check whether the pages of an origin may send packets',
   description:
-    'Reports whether a packet with this `Origin` is accepted, and which pattern of `allowedOrigins` allows it or why none does.',
+    'Reports whether a packet with this `Origin` is accepted, and which pattern of `allowedOrigins` allows it or why every pattern rejects it.',
   query: {
     origin: Type.String({
       minLength: 1,
       description: 'The value of the `Origin` header of a browser: `https://shop.example`, or `null`.',
     }),
   },
-  responses: { 200: jsonResponse(OriginCheck, 'Whether the origin is allowed, and why.') },
+  responses: { 200: jsonResponse(OriginCheck, 'The decision about the origin, with its reason.') },
   refuses: { invalid_query: 'origin is missing' },
   handle: ({ application, query: { origin } }) => ok({ origin, ...judgeOrigin(application.allowedOrigins, origin) }),
 });
@@ -82,7 +82,7 @@ export const applications: Group = {
       access: { within: 'application', least: 'Admin' },
       operationId: 'changeApplication',
       summary: 'Change the settings of an application',
-      description: 'The new settings apply to every packet that is sent after the answer.',
+      description: 'The new settings apply to every packet that is sent after the response.',
       body: ApplicationPatch,
       matches: true,
       responses: { 200: oneTagged(Application, 'The application after the change.') },
@@ -97,17 +97,17 @@ export const applications: Group = {
     endpoint('DELETE /applications/:id', {
       access: { within: 'application', least: 'Admin', recent: true },
       operationId: 'deleteApplication',
-      summary: 'Delete an application and everything that belongs to it',
+      summary: 'Delete an application with its keys, environments and data',
       description:
-        'Its keys are refused from now on. Its data is removed from the disk in the background. The audit log has an entry (`application.erased`) when that is complete.',
-      responses: { 204: done('It is deleted.') },
+        'The keys of the application are refused from now on. Its data is removed from the disk in the background. The audit log has an entry (`application.erased`) when the removal is complete.',
+      responses: { 204: done('The application is deleted.') },
       handle: ({ directory, application }) => deleteApplication(directory, application.id),
     }),
     originCheck,
   ],
 };
 
-/** Shown applications, cached by record: a record never changes. Formatting times would take longer than everything else here. */
+/** Shown applications by record, which never changes. The cache saves the formatting of times, the slowest step. */
 const shown = new WeakMap<StoredApplication, DeepReadonly<Application>>();
 
 function show(application: StoredApplication): DeepReadonly<Application> {

@@ -14,22 +14,22 @@ import type { Services } from './services.ts';
 
 const filters = {
   action: Type.Optional(
-    text('Only this action, such as `application.created`, or this kind of action, such as `application`.'),
+    text('Only this action, such as `application.created`, or actions of this kind, such as `application`.'),
   ),
   actor: Type.Optional(text('Only actions of the user or API key with this id.')),
-  application: Type.Optional(text('Only actions on the application with this id, and on what belongs to it.')),
+  application: Type.Optional(text('Only actions on the application with this id, and on its resources.')),
 };
 
 export const audit: Group = {
   tag: 'Audit',
-  description: 'Who did what, when and from where. Entries are never changed or removed.',
+  description: 'Actions with their actor, time and address. Entries are never changed or removed.',
   endpoints: [
     endpoint('GET /audit', {
       access: { within: 'service', least: 'Admin' },
       operationId: 'listAuditEntries',
       summary: 'Read the audit log of the teams that you are an Admin of, and of the service',
       description:
-        'A page may be short or empty without being the last one. Failed sign-ins to accounts that do not exist, and changes of the installation, belong to no team. Only the Admins of the first team, who run the installation, see them.',
+        'A page can be short or empty without being the last page. Failed sign-ins to accounts that do not exist, and changes of the installation, do not belong to a team. Only the Admins of the first team, who run the installation, see them.',
       query: { ...paging, ...range, ...filters },
       responses: { 200: page(AuditEntry, 'The latest entry comes first.') },
       async handle({ directory, caller, query }, { accounts }) {
@@ -47,7 +47,7 @@ type AuditQuery = QueryOf<typeof paging & typeof range & typeof filters>;
 
 /** Maximum number of entries read for one page. If most belong to other teams, the page is shorter. */
 const maxRead = 10_000;
-/** Number of entries read between two pauses, which takes about a millisecond. */
+/** Number of entries read between two pauses, in about a millisecond. */
 const stride = 200;
 
 async function readPage(

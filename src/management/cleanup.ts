@@ -19,8 +19,8 @@ const { nextText: _, pullRequest: __, ...plainColumns } = columnsIn(Cleanup, 'it
 
 const columns: Columns = {
   ...plainColumns,
-  owners: { description: 'Names of its owners.', example: ['Ada Lovelace'] },
-  tags: { description: 'Words to find it by.', example: ['checkout'] },
+  owners: { description: 'Names of the owners.', example: ['Ada Lovelace'] },
+  tags: { description: 'Words to find the feature by.', example: ['checkout'] },
   code: { description: 'The first places in the code.', example: ['shop/web src/cart.ts:12'] },
   reasons: { description: 'Evidence, as sentences.', example: ['No packet and no report has named it.'] },
 };
@@ -34,15 +34,15 @@ export const cleanup: Group = {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'cleanUp',
       counted: 'recent',
-      summary: 'List the features that can go, with evidence and text for a pull request',
+      summary: 'List the removable features, with evidence and text for a pull request',
       description:
-        'Features that are safe to remove, or that always have the same variant. Archived features are left out: the team is done with them. So are undeclared names with one variant, which may be misspelt. Without `environment`, the verdicts cover all environments.',
+        'Features that are safe to remove, or that always have the same variant. Archived features are omitted: the team is done with them. Undeclared names with one variant are omitted, too: they can be misspelt. Without `environment`, the verdicts cover all environments.',
       query: {
         ...anyEnvironment.query,
         feature: Type.Optional(
           Type.Array(Type.String(), {
             maxItems: maxCleanup,
-            description: 'Only this feature. Repeat the parameter for several.',
+            description: 'Only this feature. Repeat the parameter for several features.',
           }),
         ),
         ...format,
@@ -63,7 +63,7 @@ export const cleanup: Group = {
   ],
 };
 
-/** The features that can go, as in the API. */
+/** The removable features in the API. */
 function showCleanup(
   accounts: Accounts,
   application: Application,
@@ -95,7 +95,7 @@ function showItem(
   const declaration = accounts.getFeatures(application.id).get(feature);
   const code = showCode(accounts, application, feature);
   const isFound = code.some(({ count }) => count > 0);
-  // A feature that is still checked, and that no scan has ever found, is in code that is not scanned.
+  // A feature that is still checked, but was never found by a scan, is in code that is not scanned.
   const wasFound = variant === null ? code.length > 0 : code.some(({ missingSince }) => missingSince !== null);
   const isGone = wasFound && !isFound;
   const next = isGone ? 'archive' : variant === null ? 'remove' : 'keep_variant';
@@ -128,23 +128,23 @@ function asRow({ owners, code, reasons, ...item }: CleanupItem): object {
 }
 
 /*
- * The text of a pull request that removes flags, in Markdown. The console, the command line and the digest show it. Names come from
- * senders of packets, so each is a code span: no mention, link or HTML has an effect in it.
+ * The text of a pull request that removes flags, in Markdown. The console, the command line and the digest show it.
+ * Names come from senders of packets, so each is a code span, in which mentions, links and HTML have no effect.
  */
 
 type ItemFacts = Omit<CleanupItem, 'pullRequest'>;
 
 const mostInTitle = 200;
-/** Maximum number of places named for a repository. */
+/** Maximum number of listed places per repository. */
 const mostPlaces = 10;
 
-/** The text for a flag. */
+/** Creates the text for one flag. */
 export function createPullRequest(item: ItemFacts): PullRequest {
   const title = plain(`Remove the flag ${item.feature}${item.variant === null ? '' : `, keep ${item.variant}`}`);
   return { title, body: `${formatSection(item).join('\n')}\n` };
 }
 
-/** One text for several flags. */
+/** Creates one text for several flags. */
 export function createJointPullRequest(items: readonly ItemFacts[]): PullRequest | null {
   const [only, ...others] = items;
   if (only === undefined) return null;
@@ -189,7 +189,7 @@ function encodeParenthesis(character: string): string {
   return character === '(' ? '%28' : '%29';
 }
 
-/** A reason, with its names as code spans and a short time. */
+/** Formats a reason, with its names as code spans and a short time. */
 function reasonText({ text, at, names }: CleanupItem['reasons'][number]): string {
   const known = [...new Set(names)].sort((a, b) => b.length - a.length).map(escapedForPattern);
   const parts =
@@ -207,14 +207,14 @@ function escapedForPattern(name: string): string {
   return name.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 }
 
-/** Without markup and mentions. */
+/** Escapes markup and mentions. */
 function escaped(text: string): string {
   return clean(text)
     .replace(/[\\`*_[\]<>#|~]/g, '\\$&')
     .replaceAll('@', '@\u200b');
 }
 
-/** An RFC 3339 time as a day in UTC: `14 Oct 2026`. */
+/** Formats an RFC 3339 time as a day in UTC: `14 Oct 2026`. */
 function day(time: string): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(Date.parse(time));
 }

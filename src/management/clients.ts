@@ -50,14 +50,14 @@ export const clients: Group = {
       access: { within: 'team', least: 'Admin', recent: true },
       operationId: 'deleteClient',
       summary: 'Delete a sign-in client',
-      description: 'Users can no longer sign in to it, and the tokens issued to it are refused.',
-      responses: { 204: done('It is deleted.') },
+      description: 'Users can no longer sign in to the client, and tokens issued to the client are refused.',
+      responses: { 204: done('The client is deleted.') },
       handle: ({ directory, team, params }) => deleteClient(directory, team.id, params.clientId),
     }),
   ],
 };
 
-/** A client of a team. The service does not know its secret. */
+/** A client of a team, without its secret: the service stores only a hash. */
 function show(teamId: string, client: OAuthClient): DeepReadonly<SignInClient> {
   const { clientId, secretHash, publicKeys = [], createdAt } = client;
   const type = secretHash === null ? 'public' : 'confidential';

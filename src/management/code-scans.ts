@@ -17,7 +17,7 @@ const maxBody = 4 * 1024 * 1024;
 export const codeScans: Group = {
   tag: 'Code scans',
   description:
-    'Where the code names features, and who owns these files by CODEOWNERS. CI uploads it with `flagmeter features scan --upload`.',
+    'Places in the code that name features, and the owners of these files by CODEOWNERS. CI uploads a scan with `flagmeter features scan --upload`.',
   endpoints: [
     endpoint('GET /applications/:id/code-scans', {
       access: { within: 'application', least: 'Viewer' },
@@ -36,7 +36,7 @@ export const codeScans: Group = {
       operationId: 'putCodeScan',
       summary: 'Replace the code scan of a repository',
       description:
-        'The scan covers the whole repository: features that it does not name count as missing from its code.',
+        'The scan must cover the whole repository: features that the scan does not name count as missing from the code.',
       body: NewCodeScan,
       maxBody,
       responses: { 200: jsonResponse(Shown, 'The scan.') },
@@ -48,7 +48,7 @@ export const codeScans: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteCodeScan',
       summary: 'Delete the code scan of a repository',
-      responses: { 204: done('It is deleted.') },
+      responses: { 204: done('The scan is deleted.') },
       handle: ({ directory, application, params }) => deleteScan(directory, application.id, params.repository),
     }),
   ],

@@ -18,18 +18,18 @@ const dayMs = 86_400_000;
 
 const event = Type.Union([Type.Literal('used'), Type.Literal('viewed')], {
   component: 'Event',
-  description: 'What a check may lead to.',
+  description: 'Event that can follow a check.',
   default: 'used',
 });
 
 const comparisonColumns = {
   ...pick(listColumns(Comparison), ['environment', 'feature', 'from', 'to', 'event', 'base']),
   ...pick(columnsIn(Comparison, 'variants'), ['variant', 'users', 'checks', 'events', 'rate']),
-  rateLow: { description: 'The lower end of its interval.', example: 0.231 },
-  rateHigh: { description: 'The upper end of its interval.', example: 0.269 },
-  difference: { description: 'How much higher the rate is than that of the base.', example: 0.05 },
-  differenceLow: { description: 'The lower end of its interval.', example: 0.026 },
-  differenceHigh: { description: 'The upper end of its interval.', example: 0.074 },
+  rateLow: { description: 'The lower end of the interval of the rate.', example: 0.231 },
+  rateHigh: { description: 'The upper end of the interval of the rate.', example: 0.269 },
+  difference: { description: 'Difference to the rate of the base.', example: 0.05 },
+  differenceLow: { description: 'The lower end of the interval of the difference.', example: 0.026 },
+  differenceHigh: { description: 'The upper end of the interval of the difference.', example: 0.074 },
   pAdjusted: { description: 'The p-value of the difference, corrected for the number of variants.', example: 0.0006 },
   ...pick(listColumns(Comparison), ['outcome']),
 };
@@ -37,14 +37,14 @@ const comparisonColumns = {
 /** `/api/v2/applications/{id}/features/{feature}/comparison`. */
 export const comparison: Group = {
   tag: 'Comparison',
-  description: 'The effect of a variant, and how much of it may be chance.',
+  description: 'The effect of a variant, with its statistical uncertainty.',
   endpoints: [
     endpoint('GET /applications/:id/features/:feature/comparison', {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'compareVariants',
       counted: 'now',
       summary: 'Compare the variants of a feature',
-      description: `Covers the whole UTC days that the range touches and that are over: by default ${usualDays} days, until yesterday. Each day is compared with
+      description: `Covers the complete UTC days that the range touches: by default ${usualDays} days, until yesterday. Each day is compared with
 itself, and the checks of one person are not treated as independent. docs/semantics.md describes the method.`,
       query: {
         ...oneEnvironment.query,
@@ -52,7 +52,7 @@ itself, and the checks of one person are not treated as independent. docs/semant
         event,
         base: Type.Optional(
           text(
-            'The variant to compare with. The default is the base of the latest experiment, else `control`, `off`, `disabled` or `false`, else the first by name.',
+            'The variant to compare with. The default is the base of the latest experiment; otherwise `control`, `off`, `disabled` or `false`; otherwise the first variant by name.',
           ),
         ),
         ...format,
@@ -82,7 +82,7 @@ itself, and the checks of one person are not treated as independent. docs/semant
   ],
 };
 
-/** The rows of a comparison: one for each variant. */
+/** The rows of a comparison, one per variant. */
 function comparedIn({ variants, ...whole }: Comparison): readonly object[] {
   const { environment, feature, from, to, event, base, outcome } = whole;
   return variants.map(({ interval, difference, ...variant }) => ({

@@ -4,7 +4,7 @@ import { describeHost } from '../http/openapi/describe.ts';
 import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import { managementApi } from './management-api.ts';
 
-/** The settings of this deployment that the document contains. */
+/** Settings of this deployment in the document. */
 interface DocumentSettings {
   /** Public URL of the auth host. */
   readonly issuer: string;
@@ -34,7 +34,7 @@ export function describeManagementApi({ issuer, audience, serviceScope }: Docume
 
 function oauth2(issuer: string, serviceScope: string): Json {
   const tokenUrl = `${issuer}/connect/token`;
-  const scopes = { openid: 'Who the caller is.', [serviceScope]: 'This API.' };
+  const scopes = { openid: 'The identity of the caller.', [serviceScope]: 'This API.' };
   return {
     type: 'oauth2',
     description: 'Client credentials of an API key, with both scopes; or the authorization code grant with PKCE.',
@@ -53,18 +53,18 @@ function oauth2(issuer: string, serviceScope: string): Json {
 const introduction = `Every request has the header \`Authorization: Bearer <access token>\`. A token is valid for an hour. It is refused as soon as it is
 invalidated, or its user or API key is deleted.
 
-**Roles.** An Admin manages everything in their teams. A User reads everything, and writes features and metrics. An id
-that does not exist is answered 404. An id of a team that the caller is not in is answered 403 \`not_in_team\`, and a call that
-requires an Admin 403 \`forbidden\`. Lists contain only resources of the caller's teams. The order of the checks is 401, 429, 404,
+**Roles.** An Admin manages everything in their teams. A User reads everything, and writes features and metrics. An unknown id
+gets 404. An id of a team that the caller is not in gets 403 \`not_in_team\`. A call that requires an Admin gets
+403 \`forbidden\`. Lists contain only resources of the caller's teams. The order of the checks is 401, 429, 404,
 403, then the query and the body.
 
 **Refusals** are \`application/problem+json\` (RFC 9457) with a stable \`code\`. A refused request has changed nothing. A client
-that asks too often gets 429; 429 and 503 carry \`Retry-After\` in seconds.
+with too many requests gets 429. Responses with 429 and 503 have \`Retry-After\` in seconds.
 
-**Lists** are paged. Whatever is created or deleted between two pages, an item that exists throughout is listed exactly
-once.
+**Lists** are paged. An item that exists throughout is listed exactly once, even if other items are created or deleted
+between two pages.
 
-**Changes** are on disk before they are answered. Resources with an \`ETag\` accept \`If-Match\`: the change is made only to the version
-you have read, or refused with 412.
+**Changes** are on disk before the response is sent. Resources with an \`ETag\` accept \`If-Match\`: the change is refused with 412 unless
+the resource is still the version that you have read.
 
 Bodies are JSON in UTF-8, and unknown fields are refused. Times are RFC 3339 in UTC. Ids are opaque.`;

@@ -60,7 +60,7 @@ interface Declaration<
   readonly handle: (call: Call<Path, Kind, Query, Body>, services: Services) => HandlerResult<Answers>;
 }
 
-/** The result of a handler. A handler that only answers 204 may return nothing. */
+/** The result of a handler. A handler whose only response is 204 may return nothing. */
 type HandlerResult<Answers extends DeclaredResponses> =
   | HandlerResponse<Answers>
   | Promise<HandlerResponse<Answers>>
@@ -74,7 +74,7 @@ export type Call<
   Body extends TSchema | undefined = undefined,
 > = Within[Kind] & {
   readonly caller: Caller;
-  /** The caller according to the draft of a change. */
+  /** The caller according to the transaction of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
   /** @throws {SignInTooOld} unless the user has signed in recently */
   readonly checkRecent: () => void;
@@ -84,15 +84,15 @@ export type Call<
   readonly body: Body extends TSchema ? Static<Body> : undefined;
   /** Attributes changes to the caller in the audit log. */
   readonly directory: Directory;
-  /** How complete the counts are; `undefined` on a single machine. */
+  /** Completeness of the counts; `undefined` on a single machine. */
   readonly fresh: Freshness | undefined;
 };
 
 const respondWith = createResponder({ 'cache-control': 'no-store' });
 
 /**
- * Declares an endpoint. The order of the checks leaks nothing: 401 with a challenge, 429, 404 if the resource does not
- * exist, 403 if the caller may not access it, then 400 for the query and the body.
+ * Declares an endpoint. The order of the checks reveals nothing: 401 with a challenge, 429, 404 if the resource does
+ * not exist, 403 if the caller may not access it, then 400 for the query and the body.
  * @param name method and path below `/api/v2`
  */
 export function endpoint<
@@ -133,7 +133,7 @@ function toResponse(
   return result instanceof Promise ? result.then((late) => respondWith(late ?? noContent)) : respondWith(result);
 }
 
-/** Synchronous for known tokens, which most are. */
+/** Authenticates requests, synchronously for known tokens, which are the majority. */
 function authenticated(
   { authenticate }: Services,
   handle: (request: Request, params: Params, claims: Claims) => HttpResponse | Promise<HttpResponse>,
@@ -157,7 +157,7 @@ function challenge(error: unknown): HttpResponse {
   throw error;
 }
 
-/** The part of a declaration that is in the document. */
+/** The documented fields of a declaration. */
 interface EndpointDescription {
   readonly access: Access;
   readonly operationId: string;
@@ -165,18 +165,18 @@ interface EndpointDescription {
   readonly description?: string;
   readonly query?: TProperties;
   readonly body?: TSchema | undefined;
-  /** Whether the body may be empty. */
+  /** Set if the body may be empty. */
   readonly bodyOptional?: true;
   /** Maximum decompressed length of the body in bytes. */
   readonly maxBody?: number;
-  /** Whether the handler calls `checkMatch`. */
+  /** Set if the handler calls `checkMatch`. */
   readonly matches?: true;
-  /** Whether `If-None-Match` is read. */
+  /** Set if the handler reads `If-None-Match`. */
   readonly remembers?: true;
-  /** Set if the answer has counts: how complete its users must be. See `freshly`. */
+  /** Required completeness of the users, if the response has counts. See `freshly`. */
   readonly counted?: PeopleFreshness;
   readonly responses: DeclaredResponses;
-  /** Further refusals, or other details for the implied ones, each with an example of the detail. */
+  /** Further refusals, or other details of implied refusals, each with an example of the detail. */
   readonly refuses?: Refusals;
 }
 
@@ -219,14 +219,14 @@ const IfMatch: Parameter = {
   name: 'If-Match',
   in: 'header',
   description:
-    'The `ETag` of the version that the caller has read. The change is made only if this is still the current version. Without it, or with `*`, the change is always made.',
+    'The `ETag` of the version that the caller has read. The change is made only if this is still the current version. Without this header, or with `*`, the change is always made.',
   schema: { type: 'string' },
 };
 
 const IfNoneMatch: Parameter = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'The `ETag` of the answer that the caller has.',
+  description: 'The `ETag` of the response that the caller has.',
   schema: { type: 'string' },
 };
 

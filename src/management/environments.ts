@@ -46,8 +46,8 @@ export const environments: Group = {
       operationId: 'deleteEnvironment',
       summary: 'Delete an environment with its data',
       description:
-        'Its data is removed from the disk in the background. A later environment of the same name starts empty.',
-      responses: { 204: done('It is deleted.') },
+        'The data is removed from the disk in the background. A later environment of the same name starts empty.',
+      responses: { 204: done('The environment is deleted.') },
       handle: ({ directory, application, params }) => deleteEnvironment(directory, application.id, params.name),
     }),
   ],
@@ -78,7 +78,7 @@ export function findEnvironment(environments: readonly StoredEnvironment[], name
   throw new Refusal('unknown_environment', `${unknownEnvironment}${hint}`);
 }
 
-/** The environment of this name; all without a name. @throws {Refusal} `unknown_environment` */
+/** The environment of this name; all environments if the name is absent. @throws {Refusal} `unknown_environment` */
 export function findEnvironments(
   environments: readonly StoredEnvironment[],
   name: string | undefined,

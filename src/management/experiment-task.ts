@@ -5,7 +5,7 @@ import type { ExperimentReport, ExperimentTask } from '../reports/experiments/ex
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Services } from './services.ts';
 
-/** Computes the result of an experiment. An environment that was deleted has no counts. */
+/** Computes the result of an experiment. A deleted environment does not have counts. */
 export function computeReport(
   { reports, directory }: Services,
   { teamId }: Application,
@@ -15,7 +15,7 @@ export function computeReport(
   return reports.make(teamId, 'experiment', { ...createTask(directory, found), ...more });
 }
 
-/** The task uses the intended split of the experiment or, without one, the split of the feature at the end of the experiment. */
+/** Creates a task with the intended split of the experiment, or of the feature until the end of the experiment. */
 export function createTask(
   directory: Directory,
   { feature, experiment }: FoundExperiment,
@@ -28,7 +28,7 @@ export function createTask(
   return { environment, feature: feature.name, experiment, split, amounts, now };
 }
 
-/** The metrics of an application that have a unit. */
+/** Names of the metrics of an application that have a unit. */
 export function listAmounts(directory: Directory, applicationId: string): readonly string[] {
   return [...directory.getMetrics(applicationId).values()].filter(({ unit }) => unit !== null).map(({ name }) => name);
 }

@@ -51,10 +51,10 @@ const planRefuses = {
   unknown_environment: unknownEnvironment,
 };
 
-/** `/api/v2/applications/{id}/experiments`, and the power of one that is being planned. */
+/** `/api/v2/applications/{id}/experiments`, and the power of a planned experiment. */
 export const experiments: Group = {
   tag: 'Experiments',
-  description: 'Experiments on features: what is compared, for how long, and what came out.',
+  description: 'Experiments on features, with their plans and results.',
   endpoints: [
     endpoint('GET /applications/:id/experiments', {
       access: { within: 'application', least: 'Viewer' },
@@ -63,12 +63,12 @@ export const experiments: Group = {
       summary: 'List the experiments of an application',
       query: {
         ...paging,
-        feature: Type.Optional(text('Only those of this feature.')),
-        environment: Type.Optional(text('Only those in this environment.')),
+        feature: Type.Optional(text('Only experiments on this feature.')),
+        environment: Type.Optional(text('Only experiments in this environment.')),
         state: Type.Optional(
           Type.Union(
             experimentStates.map((each) => Type.Literal(each)),
-            { description: 'Only those in this state.' },
+            { description: 'Only experiments in this state.' },
           ),
         ),
       },
@@ -88,7 +88,7 @@ export const experiments: Group = {
         const items = wanted.map((each) => ({ ...each, number: each.experiment.number }));
         const { items: found, nextCursor } = createPage(items, paged, (each) => each);
         const shown: DeepReadonly<Experiment>[] = [];
-        // One at a time: the reports of a team take turns.
+        // One report at a time, as the report thread serves teams round robin.
         for (const each of found) shown.push(await shownWithUsers(services, application, each, now));
         return ok({ items: shown, nextCursor });
       },
@@ -98,7 +98,7 @@ export const experiments: Group = {
       operationId: 'planExperiment',
       summary: 'Plan an experiment',
       description:
-        'It starts at `startAt`, and its result is frozen when the plan is met. This also declares a feature that was only seen.',
+        'The experiment starts at `startAt`, and its result is frozen when the plan is met. This also declares a feature that was only seen.',
       body: NewExperiment,
       responses: { 201: made(Experiment, 'The experiment.') },
       refuses: {
@@ -140,7 +140,7 @@ export const experiments: Group = {
       operationId: 'changeExperiment',
       summary: 'Change or stop an experiment',
       description:
-        'Once it has started, only the name and the hypothesis can be changed. `stop` stops it with its result so far, which does not count as planned.',
+        'After the start, only the name and the hypothesis can be changed. `stop` freezes the current result, marked as stopped early.',
       body: ExperimentPatch,
       responses: { 200: jsonResponse(Experiment, 'The experiment after the change.') },
       refuses: { ...planRefuses, conflict: hasStarted, backpressure: tooManyReports },
@@ -165,7 +165,7 @@ export const experiments: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteExperiment',
       summary: 'Delete an experiment and its result',
-      responses: { 204: done('It is deleted.') },
+      responses: { 204: done('The experiment is deleted.') },
       handle: ({ directory, application, params }) => deleteExperiment(directory, application.id, params.experimentId),
     }),
     endpoint(`GET ${path}/result`, {
@@ -174,7 +174,7 @@ export const experiments: Group = {
       counted: 'any',
       summary: 'Read the result of an experiment',
       description:
-        'While it runs, the intervals hold on every day, and there is no outcome. docs/semantics.md describes the method.',
+        'While the experiment runs, the intervals are valid on every day, and `outcome` is not set. docs/semantics.md describes the method.',
       responses: { 200: jsonResponse(ExperimentResult, 'The result.') },
       refuses: { backpressure: tooManyReports },
       async handle({ directory, application, params: { experimentId } }, services) {
@@ -186,8 +186,8 @@ export const experiments: Group = {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'readPower',
       counted: 'any',
-      summary: 'Estimate how long an experiment on a feature takes',
-      description: 'From the users and checks of the feature in the last 28 days.',
+      summary: 'Estimate the duration of an experiment on a feature',
+      description: 'The estimate is based on the users and checks of the feature in the last 28 days.',
       query: {
         ...oneEnvironment.query,
         metric: Type.Optional(text('Primary metric; by default `used`.')),
@@ -209,7 +209,7 @@ export const experiments: Group = {
   ],
 };
 
-/** Counts the users only if a number is planned. */
+/** Shows an experiment. Counts the users only if the plan has a number of users. */
 async function shownWithUsers(
   services: Services,
   application: Application,
@@ -239,7 +239,7 @@ function entered<Plan extends Partial<Omit<NewExperiment, 'feature'>>>(applicati
 
 const dayMs = 86_400_000;
 
-/** An experiment as in the API. @param users of the variant that has the fewest, if they were counted */
+/** An experiment in the API. @param users users of the variant with the fewest, if counted */
 export function showExperiment(
   accounts: Accounts,
   application: Application,

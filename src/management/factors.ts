@@ -14,7 +14,7 @@ import { checkManagesSignIn } from './users.ts';
 
 export const passkeys: Group = {
   tag: 'Passkeys',
-  description: 'The passkeys that users sign in with. A user adds one at `/connect/passkey` of the auth host.',
+  description: 'The passkeys that users sign in with. A user adds a passkey at `/connect/passkey` of the auth host.',
   endpoints: [
     endpoint('GET /users/:id/passkeys', {
       access: { within: 'user', least: 'Admin', orSelf: true },
@@ -45,8 +45,8 @@ export const passkeys: Group = {
       operationId: 'removePasskey',
       summary: 'Remove a passkey',
       description:
-        'For another user, requires an Admin who is in all teams of the user. Sessions that began with it continue.',
-      responses: { 204: done('The passkey is removed. Signing in with it is refused.') },
+        'For another user, requires an Admin who is in all teams of the user. Sessions that began with the passkey continue.',
+      responses: { 204: done('The passkey is removed. Users cannot sign in with it.') },
       refuses: { not_found: missing('passkey') },
       async handle({ directory, callerIn, user, params: { passkeyId } }) {
         await directory.change((tx) => {
@@ -66,12 +66,12 @@ function show(id: string, { name, backedUp, createdAt, lastUsedAt }: StoredPassk
 export const totp: Group = {
   tag: 'Two-step verification',
   description:
-    'The authenticator apps of users (RFC 6238), and their recovery codes. A user sets one up at `/connect/authenticator` of the auth host.',
+    'The authenticator apps of users (RFC 6238), and their recovery codes. A user sets up an app at `/connect/authenticator` of the auth host.',
   endpoints: [
     endpoint('GET /users/:id/totp', {
       access: { within: 'user', least: 'Admin', orSelf: true },
       operationId: 'getTotp',
-      summary: 'Read whether a user has an authenticator app',
+      summary: 'Read the state of the authenticator app of a user',
       responses: { 200: jsonResponse(Totp, 'The state of two-step verification.') },
       handle({ user }, { accountStore }) {
         const totp = accountStore.get('totp', user.id);
@@ -89,8 +89,8 @@ export const totp: Group = {
       operationId: 'removeTotp',
       summary: 'Remove the authenticator app of a user, with the recovery codes',
       description:
-        'For example if it is lost. For another user, requires an Admin who is in all teams of the user. If a policy demands a second factor, the user sets up another one at the next sign-in.',
-      responses: { 204: done('It is removed. The user signs in without it.') },
+        'Use it if the app is lost, for example. For another user, requires an Admin who is in all teams of the user. If a policy demands a second factor, the user sets up another second factor at the next sign-in.',
+      responses: { 204: done('The app is removed. The user signs in without it.') },
       async handle({ directory, callerIn, user }) {
         await directory.change((tx) => {
           checkManagesSignIn(callerIn(tx), tx.users.get(user.id) ?? user);

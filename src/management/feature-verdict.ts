@@ -15,7 +15,7 @@ const senderColumns = columnsIn(FeatureSenders, 'items');
 
 const none: FeatureSenders = { items: [], othersLeftOut: false };
 
-/** No split is intended. */
+/** The split of a feature without an intended split. */
 const noSplit: FeatureSplit = {
   intended: {},
   actual: null,
@@ -31,7 +31,7 @@ const refuses = { not_found: unknownFeature, backpressure: tooManyReports };
 /** `/api/v2/applications/{id}/features/{feature}/senders`, `…/verdict` and `…/split`. */
 export const featureVerdict: Group = {
   tag: 'Verdicts',
-  description: 'The senders that check a feature, and whether it is still in use.',
+  description: 'The senders that check a feature, and the verdict on its use.',
   endpoints: [
     endpoint('GET /applications/:id/features/:feature/senders', {
       access: { within: 'application', least: 'Viewer' },
@@ -61,7 +61,7 @@ export const featureVerdict: Group = {
       counted: 'now',
       summary: 'Read the verdict on a feature',
       description:
-        'Whether it is still in use, with the reasons. If the senders no longer report, the verdict is `cannot_tell`: silence does not prove that a feature is unused. Without `environment`, it covers all environments.',
+        'The verdict tells whether a feature is still in use, with the reasons. If the senders no longer report, the verdict is `cannot_tell`: silence does not prove that a feature is unused. Without `environment`, the verdict covers all environments.',
       query: anyEnvironment.query,
       responses: { 200: jsonResponse(Verdict, 'The verdict, with its reasons.') },
       refuses: { ...refuses, ...anyEnvironment.refuses },
@@ -84,7 +84,7 @@ export const featureVerdict: Group = {
       counted: 'any',
       summary: 'Read the intended and the actual split of a feature',
       description:
-        'The intended split is that of the rollout plan at this time, else the declared one. At most 20 seconds old.',
+        'The intended split is the current split of the rollout plan, or otherwise the declared split. The actual split is at most 20 seconds old.',
       query: oneEnvironment.query,
       responses: { 200: jsonResponse(FeatureSplit, 'The split.') },
       refuses: { ...oneEnvironment.refuses, not_found: unknownFeature, backpressure: tooManyReports },

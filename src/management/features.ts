@@ -59,15 +59,17 @@ const ownedFilters = {
   tag: Type.Optional(text('Only features with this tag.')),
   mine: Type.Optional(
     boolean(
-      'Only features of which an owner is the caller or one of their teams, or only the others. `@ada` of CODEOWNERS also stands for ada@shop.example, and `@shop/checkout` for a team named Checkout.',
+      '`true`: only features owned by the caller or one of their teams; `false`: only other features. `@ada` of CODEOWNERS also stands for ada@shop.example, and `@shop/checkout` for a team named Checkout.',
     ),
   ),
 };
 
 const filters = {
-  archived: Type.Optional(boolean('Only archived features, or only the others.')),
-  declared: Type.Optional(boolean('Only declared features, or only those that were just seen.')),
-  stale: Type.Optional(boolean('Only stale features, or only the others. Silence is the only basis.')),
+  archived: Type.Optional(boolean('`true`: only archived features; `false`: only other features.')),
+  declared: Type.Optional(boolean('`true`: only declared features; `false`: only features that were just seen.')),
+  stale: Type.Optional(
+    boolean('`true`: only stale features; `false`: only other features. Based only on the time since the last packet.'),
+  ),
   verdict: Type.Optional(
     Type.Union(
       verdictKinds.map((kind) => Type.Literal(kind)),
@@ -87,7 +89,7 @@ export const features: Group = {
       counted: 'any',
       summary: 'List the features of an application',
       description:
-        'With `environment`, the times and verdicts are those of one environment. Declared features are always listed. CSV and NDJSON are not paged.',
+        'With `environment`, the times and verdicts are for one environment. Declared features are always listed. CSV and NDJSON are not paged.',
       query: { ...paging, ...filters, ...ownedFilters, ...anyEnvironment.query, ...format },
       responses: { 200: orInRows(page(Feature, 'Features are sorted by name.'), featureColumns) },
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
@@ -174,14 +176,14 @@ export const features: Group = {
       operationId: 'deleteFeature',
       summary: 'Delete the declaration of a feature',
       description:
-        'Its notes and experiments are deleted. Its counts remain, and so does the feature if it was ever seen.',
-      responses: { 204: done('It is no longer declared.') },
+        'The notes and experiments of the feature are deleted. Its counts remain. A feature that was ever seen is still listed.',
+      responses: { 204: done('The feature is no longer declared.') },
       handle: ({ directory, application, params }) => deleteFeature(directory, application.id, params.feature),
     }),
   ],
 };
 
-/** The part of a feature that its entity tag identifies. The rest changes with packets and notes. */
+/** The fields of a feature that its entity tag identifies. Other fields change with packets and notes. */
 function pickVersion(feature: FeatureDetail): object {
   const { name, declared, createdAt, updatedAt, ownersFrom } = feature;
   const settings = pick(feature, settable);
@@ -214,7 +216,7 @@ export const featureNotes: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'addNote',
       summary: 'Add a note to a feature',
-      description: 'The feature may be undeclared, and stays so.',
+      description: 'The feature can be undeclared, and stays undeclared.',
       body: NewNote,
       responses: { 201: made(Note, 'The note.') },
       refuses: {
@@ -244,7 +246,7 @@ export const featureNotes: Group = {
   ],
 };
 
-/** @throws {Refusal} `not_found` unless it is declared or was seen */
+/** @throws {Refusal} `not_found` unless the feature is declared or was seen */
 export function mustBeKnown(declaration: FeatureDeclaration | undefined, sights: Sights): void {
   if (declaration === undefined && sights.size === 0) throw new Refusal('not_found', unknownFeature);
 }

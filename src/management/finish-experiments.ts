@@ -9,15 +9,15 @@ interface FinishDeps {
   readonly directory: Directory;
   readonly reports: Pick<ReportPool, 'make'>;
   readonly log: Log;
-  /** Until when all usage has arrived here, Unix ms; `undefined` if up to now. */
+  /** Time before which all usage has arrived on this node, Unix ms; `undefined` if all usage until now has. */
   completeThrough(): Promise<number | undefined>;
-  /** Resolves after `ms`; false if the service is stopping. */
+  /** Resolves with true after `ms`, or with false if the service is stopping. */
   pause(ms: number): Promise<boolean>;
 }
 
 const betweenRoundsMs = 60_000;
 
-/** Makes the report thread serve experiments in turn with the teams. */
+/** Slot of experiments in the report thread, which serves slots round robin. Teams are the other slots. */
 const experimentsSlot = 'experiments';
 
 /** Freezes the results of experiments whose plan is met. Resolves when the service is stopping. */
@@ -31,7 +31,7 @@ export async function finishExperiments(deps: FinishDeps): Promise<void> {
   }
 }
 
-/** One round over all running experiments. @returns the number that it finished @throws the last failure, after the others */
+/** Finishes the due experiments. @returns their number @throws the last failure, after all experiments were tried */
 export async function finishDue({
   directory,
   reports,
@@ -55,7 +55,7 @@ export async function finishDue({
       const { state: _, frozen: __, daily: ___, ...figures } = result;
       if (await finishExperiment(directory, id, found, figures)) finished += 1;
     } catch (error) {
-      failures.push(error); // One experiment must not keep others from being finished.
+      failures.push(error); // A failure must not keep other experiments from finishing.
     }
   }
   if (failures.length > 0) throw failures.at(-1);

@@ -1,5 +1,6 @@
 /*
- * Reports as files: rows in CSV or NDJSON, sent while they are read, so that memory use does not depend on their number.
+ * Reports as files: rows in CSV or NDJSON, sent while they are read, so that memory use does not depend on the number
+ * of rows.
  */
 import Type from 'typebox';
 import { type JsonBytes, ok, RawBody, type TypedResponse } from '../http/answer.ts';
@@ -23,12 +24,12 @@ export const format = {
     Type.Union([Type.Literal('json'), Type.Literal('csv'), Type.Literal('ndjson')], {
       component: 'Format',
       description:
-        'The format of the answer. The default depends on `Accept`. `csv` and `ndjson` have a row for each item, without limits of points or items.',
+        'The format of the response. The default depends on `Accept`. `csv` and `ndjson` have a row for each item, without limits of points or items.',
     }),
   ),
 };
 
-/** Declares that an answer is also available in rows. */
+/** Declares that a response is also available in rows. */
 export function orInRows<Body, Required extends Headers>(
   response: DeclaredResponse<Body, Required>,
   columns: Columns,
@@ -54,7 +55,7 @@ interface FormatRequest {
   readonly request: Request;
 }
 
-/** The format of the rows that a caller asks for; `undefined` for JSON. */
+/** The requested format of rows; `undefined` for JSON. */
 export function rowsWanted({ query, request }: FormatRequest): RowFormat | undefined {
   const wanted = query.format ?? acceptedBy(request);
   return wanted === 'json' ? undefined : wanted;
@@ -81,8 +82,8 @@ export async function respondWithReport<Name extends ExportName>(
 type ReportOf<Name extends ExportName> = ReportResult<Name> extends JsonBytes<infer Report> ? Report : never;
 
 /**
- * 200 with a report that is small enough to be written at once.
- * @param listItems the rows, with a field for each column
+ * 200 with a report that is small enough to be written in one piece.
+ * @param listItems lists the rows, with a field for each column
  */
 export function respondWithRows<Report>(
   call: FormatRequest,

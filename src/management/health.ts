@@ -31,7 +31,7 @@ export const noFeatures: FeatureFindings = {
   found: { archived_but_asked: nothing, flags_can_go: nothing, split_mismatch: nothing, undeclared: nothing },
 };
 
-/** The findings of an application whose data was not examined yet. */
+/** Findings of an application whose data was not examined yet. */
 export const incomplete: ComputedFindings = {
   data: { environments: [], all: noFeatures, refused: [] },
   completeThrough: undefined,
@@ -40,14 +40,14 @@ export const incomplete: ComputedFindings = {
 /** `/api/v2/applications/{id}/health`. */
 export const health: Group = {
   tag: 'Health',
-  description: 'What needs attention.',
+  description: 'Findings that need attention.',
   endpoints: [
     endpoint('GET /applications/:id/health', {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'readHealth',
-      summary: 'Read what needs attention in an application',
+      summary: 'Read the findings that need attention in an application',
       description:
-        'The rules are those of the alerts and webhook events for the same facts: see `docs/alerts.md`. It is computed at most every ten seconds for all callers.',
+        'The rules are those of the alerts and webhook events for the same facts: see `docs/alerts.md`. The findings are computed at most every ten seconds for all callers.',
       query: anyEnvironment.query,
       responses: { 200: jsonResponse(Health, 'The findings, the most urgent first.') },
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
@@ -64,7 +64,7 @@ export const health: Group = {
 /** Findings in the account records of an application. */
 interface AccountFindings {
   readonly leaked: readonly Pick<ApplicationKey, 'id' | 'name' | 'prefix'>[];
-  /** Expiring API keys of the team; none if the caller may not see them. */
+  /** Expiring API keys of the team; empty if the caller may not see them. */
   readonly expiring: readonly Pick<ApiKey, 'clientId' | 'name'>[];
   /** Experiments that have finished recently. */
   readonly done: readonly { readonly id: string; readonly name: string; readonly environment: string | null }[];
@@ -72,16 +72,16 @@ interface AccountFindings {
 
 export interface Facts extends AccountFindings {
   readonly application: Pick<Application, 'id' | 'teamId' | 'environments'>;
-  /** The environment to report; `undefined` for all. */
+  /** The environment to report; `undefined` for all environments. */
   readonly only: string | undefined;
   readonly data: DataFindings;
-  /** Unix ms. */
+  /** Current time, Unix ms. */
   readonly now: number;
-  /** Until when the counts are complete, Unix ms; `undefined` on a single machine. */
+  /** Time before which the counts are complete, Unix ms; `undefined` on a single machine. */
   readonly completeThrough: number | undefined;
 }
 
-/** Reads what the accounts show. */
+/** Reads the findings in the accounts. */
 export function accountFindings(directory: Directory, application: Application, caller: Caller): AccountFindings {
   const { id, teamId } = application;
   const isTheirs = caller.roleIn(teamId) === 'Admin' && caller.apiKey?.applications === undefined;
@@ -104,7 +104,7 @@ function recentlyDone(directory: Directory, { id, environments }: Application): 
     }));
 }
 
-/** Health of an application or environment. */
+/** Computes the health of an application or environment. */
 export function computeHealth(facts: Facts): Health {
   const { only, now } = facts;
   const items = healthKinds.flatMap((kind) => finderByKind[kind](facts).map((found) => createItem(kind, facts, found)));
@@ -122,7 +122,7 @@ export function computeHealth(facts: Facts): Health {
 interface HealthFinding {
   readonly count: number;
   readonly subjects: readonly HealthSubject[];
-  /** The environment that the link leads to. */
+  /** The environment of the linked page. */
   readonly environment: string | null;
 }
 
@@ -158,7 +158,7 @@ const finderByKind: Readonly<Record<HealthKind, Finder>> = {
     const done = facts.done.filter(({ environment }) => isIn(facts, environment));
     return listed(done, ({ id, name }) => ({ type: 'experiment', id, name }), done[0]?.environment ?? null);
   },
-  // As on the page that lists them, in all environments.
+  // The page that lists these features covers all environments, too.
   flags_can_go: createFeatureFinder('flags_can_go', ({ data }) => data.all),
   undeclared: createFeatureFinder('undeclared'),
 };
@@ -184,17 +184,19 @@ function placesIn({ only, data }: Facts): DataFindings['environments'] {
   return only === undefined ? data.environments : data.environments.filter(({ name }) => name === only);
 }
 
-/** Findings about an environment that was created a moment ago are missing. */
+/**
+ * Selects the findings of the environment. An environment created since the last computation does not have findings.
+ */
 function selectFeatures({ only, data }: Facts): FeatureFindings {
   return only === undefined ? data.all : (data.environments.find(({ name }) => name === only) ?? noFeatures);
 }
 
-/** Messages that named no environment concern all of them. */
+/** True if a finding concerns the environment. Messages without an environment concern all environments. */
 function isIn({ only }: Facts, environment: string | null): boolean {
   return only === undefined || environment === null || environment === only;
 }
 
-/** The environment that a page shows. */
+/** The environment to show on a linked page. */
 function shownIn({ only, data, application }: Facts): string | null {
   const busiest = data.environments.toSorted((a, b) => (b.lastReceivedAt ?? 0) - (a.lastReceivedAt ?? 0))[0];
   return only ?? busiest?.name ?? application.environments[0]?.name ?? null;
@@ -210,7 +212,7 @@ function createItem(kind: HealthKind, { application }: Facts, found: HealthFindi
 
 type PageOf = (application: Facts['application'], found: HealthFinding) => ConsolePage;
 
-/** Where one acts on each finding. */
+/** Pages of the console on which people act on each finding. */
 const pages: Readonly<Record<HealthKind, PageOf>> = {
   key_leaked: ({ id }, { subjects: [first] }) => ({
     path: ['settings', 'application'],

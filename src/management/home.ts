@@ -11,7 +11,7 @@ import { visibleTo } from './access.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { accountFindings, computeHealth, incomplete } from './health.ts';
 
-/** Maximum numbers in the answer. */
+/** Maximum numbers in the response. */
 const most = { applications: 500, items: 200 };
 
 /** `/api/v2/home`. */
@@ -24,8 +24,8 @@ export const home: Group = {
       operationId: 'readHome',
       summary: 'Read the state of all applications of your teams',
       description:
-        'Messages of the last 24 hours are current to a few seconds. Flags are judged in the background, so a first answer may lack them: see `complete`.',
-      responses: { 200: jsonResponse(Home, 'The applications, and what needs attention.') },
+        'Messages of the last 24 hours are current to a few seconds. Flags are judged in the background, so the first response can lack them: see `complete`.',
+      responses: { 200: jsonResponse(Home, 'The applications, and the findings that need attention.') },
       refuses: { backpressure: tooManyReports },
       async handle({ directory, caller }, { findings, teamFigures }) {
         const all = visibleTo(caller, directory).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -37,7 +37,7 @@ export const home: Group = {
           const isFirst = shown.findIndex(({ teamId }) => teamId === application.teamId) === index;
           const accounts = accountFindings(directory, application, caller);
           const facts = { application, only: undefined, now, ...accounts, ...(computed ?? incomplete) };
-          // What concerns the team is reported once.
+          // Findings about the team are reported once.
           const health = computeHealth(isFirst ? facts : { ...facts, expiring: [] });
           return { application, health, isComplete: computed !== undefined, leaked: accounts.leaked.length };
         });
@@ -62,7 +62,7 @@ interface ApplicationCheck {
   readonly leaked: number;
 }
 
-/** The most urgent kinds first. */
+/** Lists findings, the most urgent kinds first. */
 function listItems(checked: readonly ApplicationCheck[]): HomeItem[] {
   const items = checked.flatMap(({ application: { id, name }, health }) =>
     health.items.map((item) => {

@@ -18,7 +18,7 @@ import { findEnvironment, oneEnvironment } from './environments.ts';
 import { format, orInRows, respondWithRows } from './format.ts';
 import type { Services } from './services.ts';
 
-/** Absent if there were records. */
+/** Header of a response without removed records. */
 const Noted = {
   component: 'NothingStored',
   description: '`nothing_stored` if the identity had no records; otherwise absent.',
@@ -61,7 +61,7 @@ export const identities: Group = {
       operationId: 'forgetIdentityByQuery',
       summary: 'Forget an identity, named in the query',
       description:
-        'Like `DELETE …/identities/{identity}`, for any identity. Clients and proxies resolve a path that ends in `.` or `..`, even if it is percent-encoded.',
+        'Like `DELETE …/identities/{identity}`, but for any identity. Clients and proxies resolve a path that ends in `.` or `..`, even if it is percent-encoded.',
       query: { identity: Type.String({ minLength: 1, description: 'The identity, as minted or asserted.' }) },
       counted: 'now',
       responses: { 204: forgotten },
@@ -73,7 +73,7 @@ export const identities: Group = {
       operationId: 'forgetIdentity',
       summary: 'Forget an identity',
       description:
-        'Its instance ids and exposures are removed in every environment before the answer. Totals and counts of unique users remain: they identify no one.',
+        'The instance ids and exposures of the identity are removed in every environment before the response. Totals and counts of unique users remain: they do not identify people.',
       counted: 'now',
       responses: { 204: forgotten },
       refuses: { store_unavailable: storeUnavailable.dataNotKept },
@@ -98,17 +98,17 @@ async function forget(services: Services, directory: Directory, application: App
 function hasRecords({ store, instances }: Services, application: Application, identity: string): boolean {
   const digest = instances.computeDigest(application.number, identity);
   if (findProfile(store, application.number, digest) !== undefined) return true;
-  store.exposures.resetReadTxn(); // Include everything acknowledged before this request.
+  store.exposures.resetReadTxn(); // Includes every write acknowledged before this request.
   return application.environments.some(({ number }) => store.exposures.doesExist(exposuresKey(number, digest)));
 }
 
-/** Expired exposures are left out, although they may still be on disk. */
+/** Lists exposures, without expired exposures, which can still be on disk. */
 function listExposures(
   { store, directory, exposureDays }: Services,
   environment: number,
   digest: Buffer,
 ): readonly Exposure[] {
-  store.exposures.resetReadTxn(); // Include everything acknowledged before this request.
+  store.exposures.resetReadTxn(); // Includes every write acknowledged before this request.
   const rows = readExposures(store, exposuresKey(environment, digest))?.rows ?? [];
   const oldest = oldestKept(directory.clock.now(), exposureDays);
   const exposures: Exposure[] = [];

@@ -42,10 +42,11 @@ const changing = { ...access, recent: true } as const;
 
 const refusesSettings = {
   invalid_name: nameRule('an identity provider'),
-  invalid_body: `Cannot take issuer: ${urlRule(false)}`,
+  invalid_body: `\`issuer\` ${urlRule(false)}`,
 };
 
-const lastWay = 'You could no longer sign in: set a password or add a passkey first, or ask another Admin to unlink it';
+const lastWay =
+  'Without this account, you could no longer sign in: set a password or add a passkey first, or ask another Admin to unlink the account';
 
 const ofOperator = (file: string) =>
   `The operator has configured this identity provider in ${file} (--identity-providers): change it there, and send SIGHUP to the server`;
@@ -55,7 +56,7 @@ const refusesChange = {
   conflict: ofOperator('/etc/flagmeter/providers.json'),
 };
 
-/** `/api/v2/identity-providers`, and the accounts there that users have linked. */
+/** `/api/v2/identity-providers`, and the linked accounts of users. */
 export const identityProviders: Group = {
   tag: 'Identity providers',
   description:
@@ -65,7 +66,9 @@ export const identityProviders: Group = {
       access,
       operationId: 'listIdentityProviders',
       summary: 'List the identity providers',
-      responses: { 200: page(IdentityProvider, 'Those of the operator come first, then the oldest.') },
+      responses: {
+        200: page(IdentityProvider, 'Providers of the operator come first, then the others, the oldest first.'),
+      },
       handle: (_call, services) =>
         ok({ items: services.providers.all().map((provider) => show(services, provider)), nextCursor: null }),
     }),
@@ -93,7 +96,7 @@ export const identityProviders: Group = {
       access: changing,
       operationId: 'changeIdentityProvider',
       summary: 'Change an identity provider',
-      description: 'Users who are signed in with it stay so.',
+      description: 'Users who are signed in with the provider stay signed in.',
       body: IdentityProviderPatch,
       responses: { 200: jsonResponse(IdentityProvider, 'The provider after the change.') },
       refuses: { ...refusesSettings, ...refusesChange },
@@ -106,8 +109,8 @@ export const identityProviders: Group = {
       access: changing,
       operationId: 'deleteIdentityProvider',
       summary: 'Delete an identity provider',
-      description: 'Users can no longer sign in with it. Those who are signed in stay so.',
-      responses: { 204: done('It is deleted.') },
+      description: 'Users can no longer sign in with the provider. Users who are signed in with it stay signed in.',
+      responses: { 204: done('The provider is deleted.') },
       refuses: refusesChange,
       handle({ directory, params: { providerId } }, services) {
         mayChange(services, providerId);
@@ -118,8 +121,8 @@ export const identityProviders: Group = {
       access,
       operationId: 'testIdentityProvider',
       summary: 'Test the connection to an identity provider',
-      description: 'Reads its discovery document and its keys.',
-      responses: { 200: jsonResponse(ProviderCheck, 'What was found.') },
+      description: 'Reads the discovery document and the keys of the provider.',
+      responses: { 200: jsonResponse(ProviderCheck, 'The result of the test.') },
       refuses: { not_found: missing('identity provider') },
       async handle({ directory, params }, services) {
         const provider = find(services, params.providerId);
@@ -143,7 +146,7 @@ export const identityProviders: Group = {
       operationId: 'unlinkIdentity',
       summary: 'Unlink an account at an identity provider',
       description: 'For another user, requires an Admin who is in all teams of the user. Existing sessions continue.',
-      responses: { 204: done('It is unlinked.') },
+      responses: { 204: done('The account is unlinked.') },
       refuses: { conflict: lastWay },
       handle: ({ directory, caller, callerIn, user, params }) =>
         directory.change((tx) => {
@@ -162,7 +165,7 @@ export const identityProviders: Group = {
   ],
 };
 
-/** Whether a user can sign in without an identity provider. */
+/** True if a user can sign in without an identity provider. */
 function hasOtherWay(tx: AccountTransaction, user: StoredUser): boolean {
   const isFree = requiredProvider(tx, user) === undefined;
   return (hasPassword(user) && mayUsePassword(tx, user)) || (isFree && listPasskeys(tx, user.id).length > 0);

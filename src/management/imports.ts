@@ -11,14 +11,14 @@ import { findEnvironment, unknownEnvironment } from './environments.ts';
 /** `/api/v2/applications/{id}/imports`. */
 export const imports: Group = {
   tag: 'Imports',
-  description: 'Counts of the past, from a file.',
+  description: 'Past counts from a file.',
   endpoints: [
     endpoint('POST /applications/:id/imports', {
       access: { within: 'application', least: 'Admin' },
       operationId: 'importPart',
-      summary: 'Import a part of a file with counts of the past',
+      summary: 'Import a part of a file with past counts',
       description:
-        'A part counts once, however often and to whichever node it is sent. Each count is added to the narrowest bucket that is kept of its time. `flagmeter import` divides a file into parts and sends them.',
+        'A part counts once, even if it is sent repeatedly or to several nodes. Each count is added to the narrowest bucket that is kept for its time. `flagmeter import` divides a file into parts and sends them.',
       body: ImportPart,
       maxBody: maxPartBytes,
       responses: { 200: jsonResponse(ImportedPart, 'The part is counted, and on disk.') },
@@ -28,7 +28,7 @@ export const imports: Group = {
         const target = findTarget(directory, id, body);
         if (body.dryRun) return ok(parts.check(target, body));
         if (body.part === 0 && !parts.has(target, body)) await noteImport(directory, id, body.environment);
-        // The environment may have been deleted meanwhile.
+        // The environment can have been deleted in the meantime.
         return ok(await parts.add(findTarget(directory, id, body), body));
       },
     }),

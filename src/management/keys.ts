@@ -33,7 +33,7 @@ import { findEnvironment, unknownEnvironment } from './environments.ts';
 
 export const keys: Group = {
   tag: 'Application keys',
-  description: 'Packets and reports carry an application key. This API does not accept application keys.',
+  description: 'Packets and reports contain an application key. This API does not accept application keys.',
   endpoints: [
     endpoint('GET /applications/:id/keys', {
       access: { within: 'application', least: 'Viewer' },
@@ -63,9 +63,9 @@ export const keys: Group = {
     endpoint('POST /applications/:id/keys/adopt', {
       access: { within: 'application', least: 'Admin', scope: 'ingest-adopt', recent: true },
       operationId: 'adoptKey',
-      summary: 'Adopt a token of Unleash as a key',
+      summary: 'Adopt an Unleash token as a key',
       description:
-        'Clients that send this token in `Authorization` can report to the routes for Unleash. It stands for one environment of the application.',
+        'Clients that send this token in `Authorization` can report to the routes for Unleash. The token stands for one environment of the application.',
       body: AdoptedToken,
       responses: { 201: made(ApplicationKey, 'The key. It works from now on.') },
       refuses: {
@@ -86,7 +86,7 @@ export const keys: Group = {
       operationId: 'rotateKey',
       summary: 'Rotate a key',
       description:
-        'Creates a key of the same type and name. The previous one is accepted for 24 hours, or until it is deleted. An adopted token cannot be rotated.',
+        'Creates a key of the same type and name. The previous key is accepted for 24 hours, or until it is deleted. An adopted token cannot be rotated.',
       responses: { 201: made(ApplicationKeyShownOnce, 'The new key. It works from now on.') },
       refuses: { conflict: rotatedBefore },
       async handle({ directory, application, params }) {
@@ -100,7 +100,7 @@ export const keys: Group = {
       operationId: 'deleteKey',
       summary: 'Revoke a key',
       description: 'Packets and reports with this key are refused from now on.',
-      responses: { 204: done('It is revoked.') },
+      responses: { 204: done('The key is revoked.') },
       handle: ({ directory, application, params }) => deleteKey(directory, application.id, params.keyId),
     }),
   ],
@@ -110,7 +110,7 @@ function showNew({ key: { id, type, name, createdAt }, text }: NewKey) {
   return { id, type, name, key: text, createdAt: timeText(createdAt) };
 }
 
-/** A key in a list. Of a Backend key or an adopted token, the service knows only the hash. */
+/** A key in the API. The service knows only the hash of a Backend key or an adopted token. */
 function show(directory: Directory, key: StoredKey): ApplicationKey {
   return {
     id: key.id,
@@ -162,6 +162,6 @@ function warning(code: Warning['code'], at: number): Warning {
 
 const warningTexts: Readonly<Record<Warning['code'], string>> = {
   leaked:
-    'This Backend key was sent in a telemetry packet, so it is in a browser or an app: replace it, then delete it',
+    'This Backend key was sent in a telemetry packet, so a browser or an app contains it: replace the key, then delete it',
   weak: `This token has fewer than ${strongSecretLength} random-looking characters, so it can be guessed: ${replacement}`,
 };

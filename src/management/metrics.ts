@@ -15,7 +15,9 @@ import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { format, orInRows, respondWithReport } from './format.ts';
 
-const declaredFilter = Type.Optional(boolean('Only declared metrics, or only those that were just seen.'));
+const declaredFilter = Type.Optional(
+  boolean('`true`: only declared metrics; `false`: only metrics that were just seen.'),
+);
 
 /** `/api/v2/applications/{id}/metrics`: metrics that are declared, seen in packets, or both. */
 export const metrics: Group = {
@@ -63,8 +65,8 @@ export const metrics: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteMetric',
       summary: 'Delete the declaration of a metric',
-      description: 'Its numbers remain, and are reported as those of a counter.',
-      responses: { 204: done('It is no longer declared.') },
+      description: 'The numbers of the metric remain, and are reported as a counter.',
+      responses: { 204: done('The metric is no longer declared.') },
       handle: ({ directory, application, params }) => deleteMetric(directory, application.id, params.metric),
     }),
   ],

@@ -37,7 +37,7 @@ const coding: Header = { description: 'Present if the body is compressed.', sche
 
 const unchanged: DeclaredResponse<undefined, typeof headers> = { description: 'The figures are unchanged.', headers };
 
-/** Maximum number of features whose users are counted at once. */
+/** Maximum number of features whose users one request counts. */
 const maxNames = 60;
 
 const userColumns = { ...listColumns(OverviewUsers), ...columnsIn(OverviewUsers, 'features') };
@@ -53,8 +53,8 @@ export const overview: Group = {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'overview',
       summary: 'Read the overview of an environment',
-      description: `Without \`to\` it ends now; without \`from\` it is seven days long. Absent counts are 0. It is computed at most once a second
-for all callers, so poll it every second or two, with \`If-None-Match\`.`,
+      description: `Without \`to\`, the overview ends now; without \`from\`, it covers seven days. Absent counts are 0. The overview is computed at most
+once a second for all callers, so poll it every second or two, with \`If-None-Match\`.`,
       query: { ...oneEnvironment.query, ...overviewRange },
       remembers: true,
       responses: {
@@ -84,8 +84,7 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
       operationId: 'overviewUsers',
       counted: 'recent',
       summary: 'Count the users of some features',
-      description:
-        'Covers the whole UTC days that the range touches. Meant for the rows of the overview that a page shows.',
+      description: 'Covers the whole UTC days that the range touches. Intended for the rows of the overview on a page.',
       query: {
         ...oneEnvironment.query,
         ...range,
@@ -96,7 +95,7 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
         }),
         ...format,
       },
-      responses: { 200: orInRows(jsonResponse(OverviewUsers, 'Their users.'), userColumns) },
+      responses: { 200: orInRows(jsonResponse(OverviewUsers, 'The users of the features.'), userColumns) },
       refuses,
       async handle(call, { reports, retention }) {
         const { directory, application, query } = call;
@@ -122,7 +121,10 @@ async function makeFresh(
   return reports.make(teamId, 'overview', { ...task, fresh: await freshen('any') });
 }
 
-/** The part of the accounts in an overview. A change appears at once because the version is part of the key. */
+/**
+ * The facts from the accounts in an overview. A change appears immediately because the version is part of the cache
+ * key.
+ */
 function declaredBy({ directory }: Services, application: Application) {
   const { id } = application;
   const declared = [...directory.getFeatures(id).values()];

@@ -7,11 +7,11 @@ import { jsonResponse } from '../http/endpoint.ts';
 import type { Caller } from './access.ts';
 import { endpoint, type Group } from './endpoint.ts';
 
-const usersOnly = 'API keys have no preferences';
+const usersOnly = 'API keys do not have preferences';
 
 export const preferences: Group = {
   tag: 'Preferences',
-  description: 'How users want to see the console. Each user has their own.',
+  description: 'Display preferences for the console, separate for each user.',
   endpoints: [
     endpoint('GET /users/me/preferences', {
       access: { within: 'service', least: 'Viewer' },

@@ -34,9 +34,9 @@ import { format, orInRows, respondWithReport, rowsWanted, written } from './form
 
 const query = { ...oneEnvironment.query, ...reportRange, ...format };
 
-const description = `Without \`to\` the report ends now; without \`from\` it is a day long. Where data is rolled up to hours or days, the
-range is widened to whole ones. The report has everything that was answered 202 or 200 before the request; on several machines, what others answered is in it until
-\`completeThrough\`.
+const description = `Without \`to\`, the report ends now; without \`from\`, it covers a day. Where data is rolled up to hours or days, the
+range is widened to whole hours or days. The report includes all messages that were accepted (202 or 200) before the request. On several
+machines, it includes the messages of other nodes up to \`completeThrough\`.
 
 In CSV and NDJSON, the earliest rows come first, and the range may have any number of buckets.`;
 
@@ -97,7 +97,7 @@ function listGauges({ getMetrics }: Directory, { id }: Application): ReadonlySet
   return new Set(gauges.map(({ name }) => name));
 }
 
-/** The ledger keeps hours until it is deleted. */
+/** The ledger does not roll up hours. */
 const forever = Number.POSITIVE_INFINITY;
 const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
 
@@ -111,11 +111,11 @@ export const ingest: Group = {
       counted: 'any',
       summary: 'Report accepted and refused messages by sender and reason',
       description:
-        'Without `to` the report ends now; without `from` it is a day long. A refused request appears within a second. CSV and NDJSON have separate rows for each hour.',
+        'Without `to`, the report ends now; without `from`, it covers a day. A refused request appears within a second. CSV and NDJSON have separate rows for each hour.',
       query: {
         environment: Type.Optional(text('Only this environment.')),
         unnamed: Type.Optional(
-          boolean('With `environment`: also list mint requests, and messages that named no existing environment.'),
+          boolean('With `environment`: also list mint requests, and messages without an existing environment.'),
         ),
         ...range,
         ...format,
@@ -156,8 +156,8 @@ export const prometheus: Group = {
       operationId: 'scrapeUsage',
       counted: 'any',
       summary: 'Scrape the usage of an application',
-      description: `Counters are reset at the start of each month (UTC). The answer has at most ${maxShown.features} variants and ${maxShown.metrics} metrics, the largest ones.
-\`flagmeter_series_left_out\` is the number of the others.`,
+      description: `Counters are reset at the start of each month (UTC). The response has the largest ${maxShown.features} variants and ${maxShown.metrics} metrics.
+\`flagmeter_series_left_out\` is the number of omitted series.`,
       query: anyEnvironment.query,
       responses: {
         200: {

@@ -17,7 +17,7 @@ import { byTeam } from './team-figures.ts';
 const maxText = 200;
 const limits = { usual: 20, most: 100 };
 
-/** Maximum number of declared features that are compared at once, before packets are handled. */
+/** Number of declared features to compare before yielding to other requests. */
 const atOnce = 200;
 /** Maximum number of declared features that one search compares. */
 const maxCompared = 500_000;
@@ -36,7 +36,7 @@ export const search: Group = {
       operationId: 'search',
       summary: 'Search features, application keys and users by name',
       description:
-        'A result contains all words. Names that begin with the text come first, then those with a word that does. Keys are also found by their first characters, users by their e-mail address.',
+        'A result contains all words. Names that begin with the text come first, then names with a word that begins with it. Keys are also found by their first characters, users by their e-mail address.',
       query: {
         q: Type.String({ minLength: 1, maxLength: maxText, description: 'Words to search for.' }),
         limit: Type.Optional(
@@ -46,7 +46,7 @@ export const search: Group = {
             description: `Maximum number of results (default ${limits.usual}).`,
           }),
         ),
-        application: Type.Optional(text('Results of this application come first among equals.')),
+        application: Type.Optional(text('Among equally good results, the results of this application come first.')),
       },
       responses: { 200: jsonResponse(SearchResults, 'The results.') },
       refuses: { invalid_query: 'q is missing', backpressure: tooManyReports },
@@ -72,7 +72,7 @@ export const search: Group = {
   ],
 };
 
-/** Features that were seen, by the report worker, and declared ones. */
+/** Finds seen features, in the report worker, and declared features. */
 async function findFeatures(
   directory: Directory,
   reports: Services['reports'],
@@ -100,7 +100,7 @@ async function findFeatures(
   return { found: [...found.values()], complete: isComplete && seen.every(({ complete }) => complete) };
 }
 
-/** @returns false if there are too many */
+/** @returns false if there are too many features to compare all */
 async function compareDeclared(
   { getFeatures }: Directory,
   applications: readonly Application[],

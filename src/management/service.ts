@@ -19,7 +19,7 @@ export const status: Group = {
     endpoint('GET /status', {
       access: { within: 'service', least: 'Viewer' },
       operationId: 'readStatus',
-      summary: 'Read the rates, the queues and whether data is accepted',
+      summary: 'Read the rates, the queues and the acceptance of data',
       description:
         'Rates are averages of the last ten seconds for the whole service. `GET /metrics` has the same figures as counters.',
       responses: { 200: jsonResponse(ServiceStatus, 'The status.') },
@@ -31,7 +31,7 @@ export const status: Group = {
 export const deletions: Group = {
   tag: 'Deletions',
   description:
-    'The data of a deleted application or environment is removed in the background. It is listed here until all data is removed. Then the audit log has an entry.',
+    'The data of a deleted application or environment is removed in the background. The deletion is listed here until all data is removed. Then the audit log has an entry.',
   endpoints: [
     endpoint('GET /deletions', {
       access: { within: 'service', least: 'Viewer' },
@@ -55,14 +55,14 @@ export const deletions: Group = {
 
 export const unattributed: Group = {
   tag: 'Unattributed',
-  description: 'Refused messages that belong to no application, for example with an unknown key.',
+  description: 'Refused messages without a known application, for example with an unknown key.',
   endpoints: [
     endpoint('GET /unattributed', {
       access: { within: 'service', least: 'Admin' },
       operationId: 'listUnattributed',
-      summary: 'List the latest refusals that no ledger contains',
+      summary: 'List the latest refusals that are not in a ledger',
       description:
-        'The latest kinds of refusals without a known application, since the start of the service: for example with a misspelt or deleted key, or an unreadable body. Refusals with 503 are excluded. `tokens` are tokens of Unleash that no application has adopted: the ledger keeps them, also across a restart.\n\nThey may come from the senders of any team. Only the Admins of the first team, who run the installation, see them. For others the list is empty.',
+        'The latest kinds of refusals without a known application, since the start of the service: for example with a misspelt or deleted key, or an unreadable body. Refusals with 503 are excluded. `tokens` are tokens of Unleash that no application has adopted. The ledger keeps them, also across a restart.\n\nRefusals can come from the senders of any team. Only the Admins of the first team, who run the installation, see them. For other callers the list is empty.',
       responses: { 200: jsonResponse(UnattributedReport, 'The refusals.') },
       handle({ directory, caller }, { latestUnattributed, store }) {
         if (!isInstallationAdmin(directory, caller)) return ok({ items: [], tokens: [] });
@@ -77,7 +77,7 @@ const hourMs = 3_600_000;
 const hours = 24;
 const maxShown = 50;
 
-/** The tokens of Unleash that were refused in the last day. The ledger bounds their number in each hour. @param now Unix ms */
+/** Unleash tokens refused in the last day. The ledger limits their number per hour. @param now Unix ms */
 function refusedTokens(store: UsageTables, now: number): RefusedToken[] {
   const last = Math.floor(now / hourMs) + 1;
   const found = new Map<

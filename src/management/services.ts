@@ -42,14 +42,14 @@ export interface Services extends FreshnessDeps {
   readonly accounts: AccountTables;
   readonly store: UsageTables;
   readonly authenticate: Authenticate;
-  /** Whether an authenticated token is still valid at the time of a change. The body may arrive much later. */
+  /** True if an authenticated token is still valid at the time of a change. The body can arrive much later. */
   readonly isStillValid: (claims: Claims, tx: AccountTransaction) => boolean;
-  /** When the user of a token signed in, seconds; `undefined` if the session has ended. */
+  /** Time of the sign-in of a token's user, Unix seconds; `undefined` if the session has ended. */
   readonly findAuthTime: (claims: Claims) => number | undefined;
   /** Limits the requests of a client with all its tokens. Keyed by `holderKey`. */
   readonly rates: KeyedLimits;
   readonly passwords: Pick<PasswordPool, 'hash'>;
-  /** Whether a password is a user's. Throws after too many guesses. @param address the remote address of the request */
+  /** Checks the password of a user. Throws after too many guesses. @param address the remote address of the request */
   provePassword(user: User, password: string, address: string): Promise<boolean>;
   readonly lifetimes: LinkLifetimes;
   readonly providers: Providers;
@@ -60,7 +60,7 @@ export interface Services extends FreshnessDeps {
   readonly authUrl: string;
   /** The base URL of the console. */
   readonly consoleUrl: string;
-  /** `fixed`: only the operator of the service can raise a plan, not an Admin. */
+  /** `fixed` if only the operator of the service can raise a plan; `open` if Admins can. */
   readonly plans: 'fixed' | 'open';
   readonly limits: Readonly<Record<(typeof limitSettings)[number], number>>;
   readonly retention: Retention;

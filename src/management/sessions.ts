@@ -21,7 +21,7 @@ const most = 200;
 
 export const sessions: Group = {
   tag: 'Sessions',
-  description: 'The sign-ins of users. One sign-in may have sessions with several clients.',
+  description: 'The sign-ins of users. One sign-in can have sessions with several clients.',
   endpoints: [
     endpoint('GET /users/:id/sessions', {
       access: { within: 'user', least: 'Admin', orSelf: true },
@@ -49,7 +49,7 @@ export const sessions: Group = {
   ],
 };
 
-/** Whether a sign-in belongs to a user. */
+/** True if a sign-in belongs to a user. */
 function hasSignIn(reader: Pick<Reader, 'get' | 'keys'>, { id }: User, signIn: string): boolean {
   if (reader.get('signIns', signIn)?.userId === id) return true;
   return listSessionKeys(reader, id).some((key) => reader.get('sessions', key)?.signIn === signIn);
@@ -61,7 +61,7 @@ interface ShownSession {
   readonly client: OAuthClient;
 }
 
-/** The sessions of a user that a caller may see, by sign-in. */
+/** The sessions of a user that are visible to a caller, grouped by sign-in. */
 function listSignIns(
   accountStore: Services['accountStore'],
   { directory, caller, user }: Pick<Call<'', 'user'>, 'directory' | 'caller' | 'user'>,
@@ -102,7 +102,7 @@ function showSignIn(given: readonly ShownSession[], caller: Caller): SignInSessi
   };
 }
 
-/** Clients of another team are hidden from this one. */
+/** True if a caller may see a client. Clients of other teams are hidden. */
 function isShownTo({ teams }: Caller, { teamId }: OAuthClient): boolean {
   return teamId === null || teams.includes(teamId);
 }

@@ -8,13 +8,13 @@ import type { Application, FeatureDeclaration } from '../storage/lmdb/records.ts
 /** The findings of one computation. */
 export interface ComputedFindings {
   readonly data: DataFindings;
-  /** Until when the counts are complete, Unix ms; `undefined` on a single machine. */
+  /** Time before which the counts are complete, Unix ms; `undefined` on a single machine. */
   readonly completeThrough: number | undefined;
 }
 
 interface CacheEntry {
   readonly version: string;
-  /** Monotonic ms. */
+  /** Start of the computation, monotonic ms. */
   readonly startedAt: number;
   readonly result: Promise<ComputedFindings>;
   latest: ComputedFindings | undefined;
@@ -34,8 +34,8 @@ const lazyMs = 300_000;
 const maxKept = 1000;
 
 /**
- * Shares the findings of applications among callers. Each is computed at most every ten seconds, or at once after a flag was declared
- * or changed.
+ * Shares the findings of applications among callers. The findings of an application are computed at most every ten
+ * seconds, or immediately after a feature was declared or changed.
  */
 export class SharedFindings {
   readonly #deps: SharedFindingsDeps;
@@ -54,8 +54,8 @@ export class SharedFindings {
   }
 
   /**
-   * The last findings of an application; `undefined` if there are none yet. Old ones are computed again in the background, one application
-   * after the other, so that a page about all applications does not delay others.
+   * The last findings of an application; `undefined` if they were never computed. Old findings are computed again in
+   * the background, one application after the other, so that a page about all applications does not delay other pages.
    */
   latest(application: Application): ComputedFindings | undefined {
     const known = this.#kept.get(application.id);
@@ -72,7 +72,7 @@ export class SharedFindings {
     this.#isComputing = true;
     for (const [id, application] of this.#waiting) {
       this.#waiting.delete(id);
-      await this.#fresh(application, freshMs).catch(() => {}); // The next call repeats it.
+      await this.#fresh(application, freshMs).catch(() => {}); // The next call tries again.
     }
     this.#isComputing = false;
   }
@@ -124,7 +124,7 @@ export class SharedFindings {
   }
 }
 
-/** Changes with the declarations and environments of an application. */
+/** Identifies the declarations and environments of an application. */
 function computeVersion({ environments }: Application, declared: readonly FeatureDeclaration[]): string {
   return [declarationsVersion(declared), ...environments.map(({ number }) => number)].join(' ');
 }

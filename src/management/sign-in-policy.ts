@@ -9,7 +9,7 @@ const access = { within: 'installation', least: 'Admin' } as const;
 export const signInPolicy: Group = {
   tag: 'Sign-in policy',
   description:
-    'How the users of the installation sign in. Only the Admins of the first team, who run the installation, may read and change it.',
+    'Rules for the sign-in of all users of the installation. Only the Admins of the first team, who run the installation, may read and change it.',
   endpoints: [
     endpoint('GET /sign-in-policy', {
       access,

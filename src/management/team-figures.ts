@@ -7,7 +7,7 @@ import type { Application } from '../storage/lmdb/records.ts';
 type Messages = ReadonlyMap<string, ApplicationMessages>;
 
 interface CacheEntry {
-  /** Monotonic ms. */
+  /** Start of the computation, monotonic ms. */
   readonly startedAt: number;
   readonly result: Promise<Messages>;
 }
@@ -20,7 +20,7 @@ interface TeamFiguresDeps extends FreshnessDeps {
 /** Minimum interval between two computations for a team, ms. */
 const freshMs = 4000;
 
-/** Shares the messages of the applications of each team among callers. */
+/** Shares the counts of messages of each team's applications among callers. */
 export class TeamFigures {
   readonly #deps: TeamFiguresDeps;
   readonly #kept = new Map<string, CacheEntry>();
@@ -29,7 +29,7 @@ export class TeamFigures {
     this.#deps = deps;
   }
 
-  /** The messages of applications, by id. @throws {ApiError} as `ReportPool.make` does */
+  /** The counts of messages of applications, by id. @throws {ApiError} as `ReportPool.make` does */
   async of(applications: readonly Application[]): Promise<Messages> {
     const found = await Promise.all([...byTeam(applications)].map(([team, own]) => this.#ofTeam(team, own)));
     return new Map(found.flatMap((messages) => [...messages]));
@@ -56,7 +56,7 @@ export class TeamFigures {
   }
 }
 
-/** The applications of each team. Reports of teams take turns. */
+/** Groups applications by team, because the report thread serves teams round robin. */
 export function byTeam(applications: readonly Application[]): ReadonlyMap<string, readonly Application[]> {
   const teams = new Map<string, Application[]>();
   for (const application of applications) {

@@ -53,7 +53,7 @@ function allowances(accounts: Accounts, { id, plan }: StoredTeam): Allowance[] {
   });
 }
 
-const noFounder = 'The team of this API key has no Admin to join the new team; add one first';
+const noFounder = 'The team of this API key lacks an Admin to join the new team; add an Admin first';
 
 export const teams: Group = {
   tag: 'Teams',
@@ -75,7 +75,7 @@ export const teams: Group = {
       operationId: 'createTeam',
       summary: 'Create a team',
       description:
-        'Requires an Admin of the primary team. The user who creates it is its first member, as an Admin. If an API key creates it, the Admins of the team of the key become members. Plans limit the number of teams that the Admins and API keys of a team create, including the teams created by those teams. This limit does not apply to Admins of the first team, who run the installation, if they sign in as users.',
+        'Requires an Admin of the primary team. The user who creates the team is its first member, as an Admin. If an API key creates the team, the Admins of the team of the key become members. Plans limit the number of teams that the Admins and API keys of a team create, including the teams created by those teams. This limit does not apply to Admins of the first team, who run the installation, if they sign in as users.',
       body: NewTeam,
       responses: { 201: made(Team, 'The team.') },
       refuses: {
@@ -134,8 +134,8 @@ export const teams: Group = {
       access: { within: 'team', least: 'Admin', recent: true },
       operationId: 'deleteTeam',
       summary: 'Delete a team with its API keys, sign-in clients and webhooks',
-      description: 'A team with applications, or with members who are in no other team, cannot be deleted.',
-      responses: { 204: done('It is deleted.') },
+      description: 'A team with applications, or with members who are not in another team, cannot be deleted.',
+      responses: { 204: done('The team is deleted.') },
       refuses: { conflict: hasApplications },
       handle: ({ directory, team }) => deleteTeam(directory, team.id),
     }),
@@ -146,13 +146,15 @@ function show({ id, name, plan, secondFactor = 'optional', createdAt, updatedAt 
   return { id, name, plan, secondFactor, createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) };
 }
 
-/** Checks that a plan is not raised, not even by a new team. @throws {Refusal} `forbidden` */
+/** Checks that a plan is not raised, including by a new team. @throws {Refusal} `forbidden` */
 function checkRise(plans: Services['plans'], wanted: Tier | undefined, from: Tier): void {
   if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
   throw new Refusal('forbidden', 'Only the operator of the service can raise plans, with --plans open');
 }
 
-/** The team whose limit a new team counts towards; `undefined` for people who run the installation, who have no limit. */
+/**
+ * The team whose limit a new team counts against; `undefined` for Admins of the installation, who do not have a limit.
+ */
 function chargedTeam(accounts: Accounts, caller: Call['caller']): string | undefined {
   if (accounts.users.has(caller.id) && isInstallationAdmin(accounts, caller)) return undefined;
   return findOrigin(accounts, caller.primaryTeam);
@@ -197,8 +199,8 @@ export const members: Group = {
       body: MemberPut,
       bodyOptional: true,
       responses: {
-        200: jsonResponse(Member, 'The user already was a member.'),
-        201: made(Member, 'The user is a member now.'),
+        200: jsonResponse(Member, 'The user was already a member.'),
+        201: made(Member, 'The user was added to the team.'),
       },
       refuses: { plan_limit: describeTierLimit('free', 'members'), conflict: lastAdmin('Shop') },
       async handle({ directory, caller, callerIn, team, params: { userId }, body: { role } }) {

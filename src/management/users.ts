@@ -70,7 +70,7 @@ export const users: Group = {
       operationId: 'createUser',
       summary: 'Create a user',
       description:
-        'The first team is the primary team of the user. Without `password`, the answer has an invitation: a link with which the user chooses one. A given password has to be replaced at the first sign-in.',
+        'The first team is the primary team of the user. Without `password`, the response has an invitation: a link with which the user chooses a password. A given password must be replaced at the first sign-in.',
       body: NewUser,
       responses: { 201: made(UserShownOnce, 'The user.') },
       refuses: {
@@ -86,7 +86,7 @@ export const users: Group = {
         const wanted = { role: 'User' as const, ...rest, teams };
         if (password !== undefined) checkPassword(password, wanted.email);
         checkManagesTeams(directory, caller, teams);
-        checkNewUser(directory, wanted); // Before the hash, which takes long.
+        checkNewUser(directory, wanted); // Checked before the slow hash.
         const own = directory.under({ check: (tx) => checkManagesTeams(tx, callerIn(tx), teams) });
         if (password === undefined) return invite(services, own, wanted, caller);
         const passwordHash = await services.passwords.hash(password, directory.randomBytes, caller.id);
@@ -98,7 +98,7 @@ export const users: Group = {
       access: { within: 'service', least: 'Viewer', scope: 'ingest-adopt', bound: true },
       operationId: 'getMe',
       summary: 'Read the user of the token',
-      description: 'An API key has the shape of a user.',
+      description: 'For an API key, the response has the shape of a user.',
       responses: { 200: jsonResponse(User, 'The user or API key.', { ETag: EntityTagOfUser }) },
       handle({ directory, caller }) {
         const user = directory.users.get(caller.id);
@@ -118,9 +118,10 @@ export const users: Group = {
       operationId: 'changeUser',
       summary: 'Change a user',
       description: `All users may change their own name, primary team and, with \`currentPassword\`, password. Admins may also change their own
-e-mail address, with \`currentPassword\`, and the name of others. Other fields of others require an Admin of all of their teams,
-and a recent sign-in.
-A new password signs the user out everywhere. For others, \`POST /users/{id}/reset-link\` makes a link with which they choose one.`,
+e-mail address, with \`currentPassword\`, and the names of other users. Other fields of another user require an Admin in all teams
+of the user, and a recent sign-in.
+A new password signs the user out everywhere. For another user, \`POST /users/{id}/reset-link\` creates a link with which that user
+chooses a password.`,
       body: UserPatch,
       matches: true,
       responses: { 200: oneTagged(User, 'The user after the change.') },
@@ -146,7 +147,7 @@ A new password signs the user out everywhere. For others, \`POST /users/{id}/res
   ],
 };
 
-/** Makes a user without a password, and a link with which they choose one. */
+/** Creates a user without a password, and a link with which the user chooses a password. */
 async function invite(
   services: Services,
   directory: Directory,
@@ -171,9 +172,9 @@ type Changes = Omit<Patch, 'currentPassword'>;
 type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPatch>;
 
 /**
- * Changes the given fields. All users may change their own name, primary team and, with their current password, password.
- * Admins may also change their own e-mail address and the name of others. To change other fields of others, they must be in
- * all of their teams. A new password signs the user out everywhere.
+ * Changes the given fields. All users may change their own name, primary team and, with their current password,
+ * password. Admins may also change their own e-mail address and the names of other users. To change other fields of
+ * another user, they must be in all teams of the user. A new password signs the user out everywhere.
  */
 async function patchUserFor(
   services: Services,
@@ -214,7 +215,7 @@ function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...p
 }
 
 const ofAnother =
-  'Only the user can choose their password: make a link for them with POST /api/v2/users/{id}/reset-link';
+  'Only the user can choose this password: create a link for the user with POST /api/v2/users/{id}/reset-link';
 
 function fieldsChanged(user: StoredUser, { currentPassword: _, ...patch }: Patch): (keyof Changes)[] {
   const known = { ...user, password: undefined };
@@ -223,7 +224,7 @@ function fieldsChanged(user: StoredUser, { currentPassword: _, ...patch }: Patch
 }
 
 /**
- * The fields that control sign-in, permissions and the ownership of new resources, also in teams that the caller is not in.
+ * Fields that control sign-in, permissions and the ownership of new resources, including in teams without the caller.
  */
 const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam']);
 
@@ -245,8 +246,8 @@ function checkManagesAllTeams(caller: Caller, { teams }: StoredUser): void {
 }
 
 /**
- * Checks that a caller may change how a user signs in: that of another user as an Admin of all of their teams, and their own with a
- * client that acts in all of them.
+ * Checks that a caller may change how a user signs in. For another user, the caller must be an Admin in all teams of
+ * the user. For themself, the caller needs a client that acts in all of their teams.
  * @throws {Refusal} `forbidden`
  */
 export function checkManagesSignIn(caller: Caller, user: StoredUser): void {
@@ -256,14 +257,16 @@ export function checkManagesSignIn(caller: Caller, user: StoredUser): void {
 
 const withTeamClient = 'You are also in other teams. A sign-in client of one team cannot change how you sign in';
 
-/** Whether the change needs the current password, so that a stolen token does not suffice to take over the account. */
+/**
+ * True if the change requires the current password, so that a stolen token does not suffice to take over the account.
+ */
 function needsProof(caller: Caller, user: StoredUser, { email = user.email, password }: Patch): boolean {
   return user.id === caller.id && (password !== undefined || email !== user.email);
 }
 
-const withoutOne = 'You have no password to confirm this with: ask an Admin for a reset link';
+const withoutOne = 'This change requires your current password, but you do not have one: ask an Admin for a reset link';
 
-/** Checks the change before the password is hashed, which takes long. Throws as the change does. */
+/** Checks the change before the password is hashed, because a hash is slow. Throws as the change does. */
 function checkFirst(
   { directory, caller, user, request }: Pick<PatchCall, 'directory' | 'caller' | 'user' | 'request'>,
   patch: Patch,
@@ -275,7 +278,7 @@ function checkFirst(
 }
 
 /**
- * Checks the current password if the change needs it. @returns the matching hash
+ * Checks the current password if the change requires it. @returns the matching hash
  * @throws {Refusal} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
  */
 async function checkProof(
@@ -293,7 +296,7 @@ async function checkProof(
   throw new Refusal('forbidden', 'currentPassword is not your password');
 }
 
-/** A user as in the API, without teams that the caller is not in. */
+/** A user in the API, without teams that the caller is not in. */
 function showUser(user: StoredUser, caller: Caller): User {
   const { id, email, name, role, primaryTeam } = user;
   const teams = user.teams.filter((team) => caller.teams.includes(team));
@@ -333,15 +336,15 @@ const notOwn = 'You cannot reset your own password; change it, or ask another Ad
 /** `/api/v2/users/{id}/reset-link` */
 export const resetLinks: Group = {
   tag: 'Reset links',
-  description: 'Links with which invited users accept, and others choose another password.',
+  description: 'Links with which invited users accept, and other users choose another password.',
   endpoints: [
     endpoint('POST /users/:id/reset-link', {
       access: { within: 'user', least: 'Admin', recent: true },
       operationId: 'createResetLink',
-      summary: 'Make a link with which a user chooses a password',
-      description: `Requires an Admin who is in all teams of the user. The link replaces the previous one, and is valid once: for a day, or
-for \`--invitation-ttl\` if the user has not accepted their invitation. By default, the password and the sessions remain valid until it
-is used. After a leak, \`endSessions\` ends them at once.`,
+      summary: 'Create a link with which a user chooses a password',
+      description: `Requires an Admin who is in all teams of the user. The link replaces the previous link, and is valid once: for a day, or
+for \`--invitation-ttl\` if the user has not accepted their invitation. By default, the password and the sessions remain valid until the
+link is used. After a leak, \`endSessions\` ends them immediately.`,
       body: NewResetLink,
       responses: { 200: jsonResponse(InvitationShownOnce, 'The link.') },
       refuses: { conflict: notOwn },
@@ -354,7 +357,7 @@ is used. After a leak, \`endSessions\` ends them at once.`,
       access: { within: 'user', least: 'Admin' },
       operationId: 'deleteResetLink',
       summary: 'Withdraw the link of a user',
-      description: 'Requires an Admin who is in all teams of the user. It withdraws an invitation, too.',
+      description: 'Requires an Admin who is in all teams of the user. Also withdraws an invitation.',
       responses: { 204: done('The link is no longer valid.') },
       refuses: { conflict: notOwn, not_found: noLink },
       async handle(call) {

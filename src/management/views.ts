@@ -10,18 +10,18 @@ import type { Application, StoredView } from '../storage/lmdb/records.ts';
 import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 
-/** `/api/v2/applications/{id}/views`: what users want to find again in the console. */
+/** `/api/v2/applications/{id}/views`. */
 export const views: Group = {
   tag: 'Saved views',
   description:
-    'Choices on a page of the console, saved under a name. A view is private, or shared with everyone who can see the application.',
+    'Choices on a page of the console, saved under a name. A view is private, or shared with all users who can see the application.',
   endpoints: [
     endpoint('GET /applications/:id/views', {
       access: { within: 'application', least: 'Viewer' },
       operationId: 'listViews',
       summary: 'List the saved views of an application',
       query: paging,
-      responses: { 200: page(SavedView, 'Shared views and your own ones, the oldest first.') },
+      responses: { 200: page(SavedView, 'Shared views and your own views, the oldest first.') },
       handle: ({ directory, caller, application, query }) =>
         ok(
           createPage(listViews(application, caller.id), query, (view) =>
@@ -33,7 +33,7 @@ export const views: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'saveView',
       summary: 'Save a view',
-      description: 'It is private by default.',
+      description: 'A view is private by default.',
       body: NewView,
       responses: { 201: made(SavedView, 'The view.') },
       refuses: { invalid_name: nameRule('a view'), plan_limit: tooMany('saved views of an application', maxViews) },
@@ -59,7 +59,7 @@ export const views: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteView',
       summary: 'Delete a saved view',
-      responses: { 204: done('It is deleted.') },
+      responses: { 204: done('The view is deleted.') },
       handle: ({ directory, caller, application, params }) =>
         deleteView(directory, application.id, caller.id, params.viewId),
     }),

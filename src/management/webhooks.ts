@@ -46,9 +46,9 @@ const overlapHours = overlapMs / 3_600_000;
 
 const access = { within: 'team', least: 'Admin' } as const;
 
-const refusesSettings = { invalid_name: nameRule('a webhook'), invalid_body: `Cannot take url: ${urlRule(false)}` };
+const refusesSettings = { invalid_name: nameRule('a webhook'), invalid_body: `\`url\` ${urlRule(false)}` };
 
-/** `/api/v2/teams/{id}/webhooks`, and the deliveries of each. */
+/** `/api/v2/teams/{id}/webhooks`, and the deliveries of each webhook. */
 export const webhooks: Group = {
   tag: 'Webhooks',
   description:
@@ -70,7 +70,7 @@ export const webhooks: Group = {
       access,
       operationId: 'createWebhook',
       summary: 'Create a webhook',
-      description: 'It receives events from now on.',
+      description: 'The webhook receives events from now on.',
       body: NewWebhook,
       responses: { 201: made(WebhookShownOnce, 'The webhook with its secret.') },
       refuses: { ...refusesSettings, plan_limit: describeTierLimit('free', 'webhooks') },
@@ -92,7 +92,7 @@ export const webhooks: Group = {
       access,
       operationId: 'changeWebhook',
       summary: 'Change a webhook',
-      description: 'Disabling it cancels pending deliveries. Enabling it also clears its failures.',
+      description: 'Disabling a webhook cancels pending deliveries. Enabling a webhook also clears its failures.',
       body: WebhookPatch,
       responses: { 200: jsonResponse(Webhook, 'The webhook after the change.') },
       refuses: refusesSettings,
@@ -106,7 +106,7 @@ export const webhooks: Group = {
       operationId: 'deleteWebhook',
       summary: 'Delete a webhook',
       description: 'Cancels pending deliveries.',
-      responses: { 204: done('It is deleted.') },
+      responses: { 204: done('The webhook is deleted.') },
       handle: (call) => deleteWebhook(call.directory, createPath(call)),
     }),
     endpoint('POST /teams/:id/webhooks/:webhookId/secret', {
@@ -125,7 +125,7 @@ export const webhooks: Group = {
       operationId: 'testWebhook',
       summary: 'Send a test event',
       description: 'Queues a delivery of the event `webhook.test`.',
-      responses: { 201: made(Delivery, 'The delivery. Read it again for its outcome.') },
+      responses: { 201: made(Delivery, 'The delivery. Read it again for its result.') },
       refuses: { conflict: disabledWebhook },
       async handle(call, services) {
         const { teamId, id } = createPath(call);
@@ -137,7 +137,7 @@ export const webhooks: Group = {
       access,
       operationId: 'listDeliveries',
       summary: 'List the deliveries of a webhook',
-      description: `The last ${maxDeliveries} deliveries are kept, for ${keptDays} days after their end.`,
+      description: `Lists the last ${maxDeliveries} deliveries. Each is kept for ${keptDays} days after its end.`,
       query: paging,
       responses: { 200: page(Delivery, 'The latest delivery comes first.') },
       handle({ directory, team, params, query: { limit, cursor } }, services) {
@@ -165,7 +165,7 @@ export const webhooks: Group = {
       access,
       operationId: 'redeliver',
       summary: 'Repeat a delivery',
-      description: 'It keeps its id. Failed attempts are retried as for a new delivery.',
+      description: 'The delivery keeps its id. Failed attempts are retried as for a new delivery.',
       responses: { 200: jsonResponse(Delivery, 'The pending delivery.') },
       refuses: { conflict: disabledWebhook },
       async handle(call, services) {

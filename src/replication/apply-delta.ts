@@ -66,7 +66,7 @@ export function applyDelta(target: DeltaTarget, delta: Delta, people: number, re
   ledger.add(delta.ledger.filter(({ application }) => !erased.hasApplication(application)));
 }
 
-/** The replica's ref for a ref of the stream. Refuses a row of an unknown series, and skips one of a deleted environment. */
+/** Returns the replica's ref for a ref of the stream. Refuses unknown series, and skips deleted environments. */
 function ownRef({ series, refuse }: DeltaContext, ref: number, place: string, row: unknown): number | undefined {
   const own = series.of(ref);
   if (own >= 0) return own;
@@ -74,7 +74,7 @@ function ownRef({ series, refuse }: DeltaContext, ref: number, place: string, ro
   return undefined;
 }
 
-/** Visits flat rows whose first column is a series. @param environment if that column has ordinals of it */
+/** Visits flat rows whose first column is a series. @param environment set if the column has its ordinals */
 function eachRow(
   applying: DeltaContext,
   place: string,
@@ -90,7 +90,7 @@ function eachRow(
   }
 }
 
-/** Applies the cells. `seen` comes first, because it decides when a series was first seen. */
+/** Applies the cells. `seen` comes first, because it determines when a series was first seen. */
 function applyCells(applying: DeltaContext, { seen, counts, measurements, sketches }: Delta): void {
   const { hot, days } = applying;
   eachRow(applying, 'seen', seen, 3, (ref, first, last) => {
@@ -110,7 +110,7 @@ function applyCells(applying: DeltaContext, { seen, counts, measurements, sketch
   }
 }
 
-/** Counts are most of a delta: allocates nothing for each row. */
+/** Applies counts, which are most of a delta. It allocates nothing for each row. */
 function applyCounts(applying: DeltaContext, counts: readonly number[]): void {
   const { hot, series, days } = applying;
   for (let at = 0; at < counts.length; at += 5) {
@@ -122,7 +122,7 @@ function applyCounts(applying: DeltaContext, counts: readonly number[]): void {
   }
 }
 
-/** Adds what a message adds to earlier ones of any node. */
+/** Applies the increase of a cumulative message over earlier messages of any node. */
 function applyCumulative(applying: DeltaContext, message: CumulativeMessage): void {
   const { hot, days, totals, erased, ledger } = applying;
   if (erased.hasApplication(readApplication(message.identity))) return;
@@ -140,7 +140,7 @@ function applyCumulative(applying: DeltaContext, message: CumulativeMessage): vo
   if (note !== undefined && message.subject !== '') ledger.add([noteLine(message, note)]);
 }
 
-/** Only the increase of a total counts, whichever nodes received it. */
+/** Applies running totals. Only the increase of a total counts, whichever nodes received it. */
 function applyTotals(applying: DeltaContext, { totals }: Delta): void {
   const { store, hot, days, erased } = applying;
   for (const total of totals) {
@@ -171,7 +171,7 @@ function applyMessage(applying: DeltaContext, message: CountedMessage): void {
   applyPeople(applying, message);
 }
 
-/** An imported part may be older than everything seen before. Its measurements are summaries of values (see `addSummary`). */
+/** Merges an imported section, which can be old. Its measurements are summaries of values (see `addSummary`). */
 function applyImported(applying: DeltaContext, { counts, measurements }: CountedMessage): void {
   const { hot, series } = applying;
   for (let at = 0; at < counts.length; at += 5) {
@@ -185,7 +185,7 @@ function applyImported(applying: DeltaContext, { counts, measurements }: Counted
 }
 
 /**
- * Applies the rows of people, except of those forgotten since.
+ * Applies the rows of people, except people forgotten since the delta began.
  * @returns false if the delta is older than the list of forgotten people
  */
 function applyPeople(
@@ -209,7 +209,7 @@ function applyExposures(applying: DeltaContext, { environment, digest, rows }: P
   addToPerson(applying, exposuresKey(environment, digest), first, own);
 }
 
-/** Applies uses of an instance id that the node did not know, if the id exists by now and was valid then. */
+/** Applies uses of an instance id that was unknown to the node, if the id exists and was valid when used. */
 function applyUnresolved(applying: DeltaContext, unresolved: UnresolvedInstance): void {
   const { environment, digest, seconds, rows } = unresolved;
   const { store, hot } = applying;

@@ -29,7 +29,7 @@ export class NewerEntry extends Error {
   override readonly name = 'NewerEntry';
 }
 
-/** A row that could not be applied. The rest of its entry was. */
+/** A row that could not be applied. The other rows of its entry were applied. */
 export interface Refusal {
   readonly position: number;
   readonly stream: string;
@@ -37,7 +37,7 @@ export interface Refusal {
   /** The part of the entry that contains the row. */
   readonly place: string;
   readonly reason: string;
-  /** JSON. */
+  /** The row as JSON. */
   readonly row: string;
 }
 
@@ -86,7 +86,7 @@ export class ApplyEntry {
       this.#rest = this.#reach(horizon);
     }),
   };
-  /** The unfinished horizon. It may take more than one transaction. */
+  /** The unfinished horizon. It can take more than one transaction. */
   #rest: Generator<undefined, void> | undefined;
 
   constructor(target: EntryTarget) {
@@ -102,8 +102,8 @@ export class ApplyEntry {
   }
 
   /**
-   * @param isLate whether the transaction should end
-   * @returns false if the entry is unfinished: call again with it in the next transaction
+   * @param isLate returns true if the transaction should end
+   * @returns false if the entry is unfinished: call again with the same entry in the next transaction
    * @throws {NewerEntry}
    */
   run(entry: Entry, refuse: (refusal: Refusal) => void, isLate: () => boolean): boolean {
@@ -130,7 +130,7 @@ export class ApplyEntry {
     this.#rest = undefined;
   }
 
-  /** Why this version cannot apply an entry. */
+  /** Explains why this version cannot apply an entry; `undefined` if it can. */
   #whyUnknown({ kind, position, body }: Entry): string | undefined {
     const format = kind === 'delta' ? laterFormat(body) : undefined;
     if (Object.hasOwn(this.#kinds, kind) && format === undefined) return undefined;
@@ -168,7 +168,7 @@ export class ApplyEntry {
     else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
   }
 
-  /** Removes messages and series that no stream needs, and data past its retention. It can be repeated. */
+  /** Removes messages and series that no stream needs, and data past its retention. This can be repeated. */
   *#reach({ through, since, now, open, nodes }: Horizon): Generator<undefined, void> {
     const { state, messages, totals, forgotten } = this.#target;
     state.set('reached', { through, now, nodes });
@@ -222,7 +222,7 @@ function isMint({ application, digest, hash, expiresAt, profile }: LoggedMint): 
 
 /** Maximum number of records touched between two pauses. */
 const retiredPerStep = 8;
-/** The same for totals. Nearly all of them are only read. */
+/** Maximum number of totals touched between two pauses. Nearly all of them are only read. */
 const totalsPerStep = 500;
 
 /**
@@ -269,7 +269,7 @@ function* sweepAllTotals(store: ReplicaStore, now: number): Generator<undefined,
   }
 }
 
-/** The numbers of the environments with data, ascending. */
+/** Lists the numbers of the environments with data, ascending. */
 export function listEnvironments({ series, sketches, senders }: ReplicaStore): number[] {
   const found = [series, sketches, senders].flatMap((table) => [...numbersOfEnvironments(table)]);
   return [...new Set(found)].sort((a, b) => a - b);

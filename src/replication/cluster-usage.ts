@@ -29,7 +29,7 @@ import type { Spool } from './spool.ts';
 import type { SpoolCommitter } from './spool-committer.ts';
 
 interface ClusterUsageDeps {
-  /** The compiled `replication/replica-worker`. */
+  /** Path of the compiled `replication/replica-worker`. */
   readonly workerFile: string;
   readonly start: ReplicaWorkerStart;
   readonly spool: Spool;
@@ -42,14 +42,14 @@ interface ClusterUsageDeps {
   readonly shippingMs: number;
   readonly health: Pick<StoreHealth, 'ready' | 'reason' | 'failed'>;
   readonly clock: Clock;
-  /** Reports that the thread failed, so nothing more would be shipped. */
+  /** Called when the thread has failed, so nothing more would be shipped. */
   readonly fatal: (reason: string) => void;
   readonly accountsVersion: () => number;
   findLane(application: number): Pick<Lane, 'submit'>;
   settled(): Promise<void>;
 }
 
-const storeFails = 'the store cannot take data; see the log';
+const storeFails = 'the store does not accept data; see the log';
 const joining = 'this node has not joined the cluster yet';
 const away = 'this node cannot follow PostgreSQL; see the log';
 /** A node without a heartbeat for this long is stopped or cut off from PostgreSQL. */
@@ -77,7 +77,7 @@ export class ClusterUsage implements UsageStore {
   #isFull = false;
   #hasEnded = false;
   #isClosing = false;
-  /** The committer is closing: nothing more can be sealed. */
+  /** True once the committer closes: nothing more can be sealed. */
   #isOver = false;
   #onTold: () => void = () => {};
   #onForgotten: () => void = () => {};
@@ -119,12 +119,12 @@ export class ClusterUsage implements UsageStore {
     });
   }
 
-  /** @param listener called when any node has forgotten a person: caches must drop them */
+  /** @param listener called when any node has forgotten a person: caches must drop that person */
   onForgotten(listener: () => void): void {
     this.#onForgotten = listener;
   }
 
-  /** Only rolls up counts. The log decides everything else that replicas hold. */
+  /** Only rolls up counts. The log determines everything else that replicas hold. */
   async maintain(_application: number, step: Maintenance): Promise<number> {
     if (step.task === 'deletion') return 0;
     return this.#thread.call('maintain', step);
@@ -163,7 +163,7 @@ export class ClusterUsage implements UsageStore {
     const full = this.#isFull ? 'the spool is full' : undefined;
     const { ready, reason } = this.#deps.health;
     const counting = ready ? ((refuses && refusals[refuses]) ?? full) : (reason ?? storeFails);
-    // Unauthenticated senders may read it. The log and the status name the host and the reason.
+    // Unauthenticated senders may read this reason. The log and the status name the host and the cause.
     const managing = trouble === undefined ? (isJoined ? undefined : joining) : away;
     return { counting, managing: counting ?? managing };
   }
@@ -182,7 +182,7 @@ export class ClusterUsage implements UsageStore {
     await Promise.all([this.store.lmdb.close(), this.#deps.spool.close()]);
   }
 
-  /** Seals after committing everything that was admitted before the mark. */
+  /** Seals after committing everything that was admitted before the watermark. */
   async #seal(request: SealRequest): Promise<SealResult> {
     const { committer, accountsVersion, settled } = this.#deps;
     const watermark = { ...request.watermark, version: accountsVersion() };
@@ -191,7 +191,8 @@ export class ClusterUsage implements UsageStore {
       const result = await committer.seal({ ...request, watermark });
       return { ...result, storeFails: !this.#deps.health.ready };
     } catch (error) {
-      if (!this.#isOver) this.#deps.health.failed(error); // As after a failed batch: a later success would be misleading.
+      // A failed seal stops the store like a failed batch: a later success would be misleading.
+      if (!this.#isOver) this.#deps.health.failed(error);
       throw error;
     }
   }
@@ -203,7 +204,7 @@ export class ClusterUsage implements UsageStore {
     this.#onTold();
   }
 
-  /** A committer that ships everything before it closes, after the last packet is on disk. */
+  /** Returns a committer that ships everything before it closes, after the last packet is on disk. */
   #shippingAtItsEnd(committer: SpoolCommitter): Committer {
     const close = async () => {
       await Promise.race([
@@ -223,7 +224,7 @@ export class ClusterUsage implements UsageStore {
   }
 }
 
-/** The error names no host, because the sender may be unauthenticated. The log does. @throws {Refusal} */
+/** Replaces errors of PostgreSQL by one without a host, for unauthenticated senders. @throws {Refusal} */
 function orUnavailable<T>(result: Promise<T>): Promise<T> {
   return result.catch((error) => {
     throw error instanceof Refusal ? error : postgresAway();
@@ -254,4 +255,4 @@ const spoolFull = new Refusal(
   'The spool is full: PostgreSQL is not accepting data; send it again later',
   5,
 );
-const mayNotCount = new Refusal('store_unavailable', 'This node may not count; see its log', 5);
+const mayNotCount = new Refusal('store_unavailable', 'This node must not count; see its log', 5);

@@ -8,15 +8,15 @@ interface OwnProgress {
 }
 
 interface FollowProgress {
-  /** The replica has everything that PostgreSQL last reported. */
+  /** True if the replica has everything that PostgreSQL last reported. */
   readonly isAtEnd: boolean;
-  /** The replica was loaded from a snapshot, or emptied. */
+  /** True if the replica was loaded from a snapshot, or emptied. */
   readonly isLoaded: boolean;
-  /** The time up to which that is complete: see `shown`. */
+  /** The time up to which that state is complete: see `shown`. */
   readonly through: number;
 }
 
-/** The time through which a replica is complete. Without it, reports are refused. */
+/** The time through which a replica is complete. Reports are refused while it is unknown. */
 export class Completeness {
   /** Everything that this node acknowledged before this time (Unix ms) was in the log at the last heartbeat. */
   ownThrough = 0;
@@ -26,7 +26,7 @@ export class Completeness {
   #isKnown = false;
   #isShippingAgain = false;
 
-  /** `undefined` if the replica may have lost data, or has not reached the end of the log yet. */
+  /** `undefined` if the replica might have lost data, or has not reached the end of the log yet. */
   get known(): number | undefined {
     return this.#isKnown ? this.through : undefined;
   }
@@ -40,9 +40,9 @@ export class Completeness {
   }
 
   /**
-   * The time before which everything acknowledged is in the log, as of the last heartbeat. Call it before applying the log, during
-   * which there may be another heartbeat.
-   * @param othersThrough that time of the other streams; `undefined` without any
+   * Returns the time before which everything acknowledged is in the log, as of the last heartbeat. Call it before
+   * applying the log, because another heartbeat can come while the log is applied.
+   * @param othersThrough the same time of the other streams; `undefined` if there are none
    */
   shown(othersThrough = Number.POSITIVE_INFINITY): number {
     return Math.min(this.ownThrough, othersThrough);
@@ -57,9 +57,9 @@ export class Completeness {
 }
 
 export interface Progress {
-  /** Everything that this node acknowledged before this time (Unix ms) is applied, with all that others had shipped. */
+  /** All that this node acknowledged before this time (Unix ms) is applied, with all that others had shipped. */
   readonly ownThrough: number;
-  /** As `Completeness.known`. */
+  /** See `Completeness.known`. */
   readonly completeThrough: number | undefined;
   readonly position: number;
 }
@@ -67,15 +67,15 @@ export interface Progress {
 interface PendingRequest {
   readonly isReport: boolean;
   readonly has: (progress: Progress) => boolean;
-  /** Monotonic, ms. */
+  /** Time limit of the request, monotonic, ms. */
   readonly until: number;
   readonly done: (completeThrough: number) => void;
   readonly refused: (error: Error) => void;
 }
 
-/** A report waits this long for this node's own counts. Then it states the time through which it is complete. */
+/** Time that a report waits for this node's own counts. After that, it states the time through which it is complete. */
 const patienceMs = 1000;
-/** Time within which an entry of this node is applied. Later, its sender is asked to retry. */
+/** Time within which an entry of this node is applied. After that, its sender is asked to retry. */
 const entryMs = 5000;
 
 /** Requests that wait for the progress of the replica. */
@@ -102,7 +102,7 @@ export class RequestQueue {
     return new Promise((done, refused) => void this.#waiting.push({ ...what, done, refused }));
   }
 
-  /** Answers the requests whose condition holds, or whose time is over. */
+  /** Resolves the requests whose condition holds, or whose time is over. */
   progress(progress: Progress, at: number): void {
     const { completeThrough } = progress;
     this.#waiting = this.#waiting.filter(({ isReport, has, until, done, refused }) => {
@@ -114,7 +114,7 @@ export class RequestQueue {
     });
   }
 
-  /** Refuses reports, because PostgreSQL is away. Entries already in the log may still be applied in time. */
+  /** Refuses reports, because PostgreSQL is away. Entries already in the log can still be applied in time. */
   fail(): void {
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({ isReport }) => !isReport);

@@ -28,7 +28,7 @@ interface DailyExportDeps {
   readonly store: ReplicaStore;
   readonly directory: string;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Progress of the node; `undefined` if it is not at the end of the log. */
+  /** Returns the progress of the node; `undefined` if it is not at the end of the log. */
   readonly progress: () => ExportProgress | undefined;
   readonly isEnding: () => boolean;
 }
@@ -48,14 +48,14 @@ export interface ExportResult {
 
 const dayMs = 86_400_000;
 const stepRows = 500;
-/** Reading pauses after this time, because it shares the event loop with the node. */
+/** Time after which reading pauses, because it shares the event loop with the node. */
 const sliceMs = 2;
 
 /**
- * Writes the usage of complete days to PostgreSQL tables, for programs that read SQL. One node does it, under a lease. Concurrent or
- * killed writers do no harm: each row is what a replica has at a position of the log, and a row of an earlier position never
- * replaces one of a later position.
- * @returns `undefined` if another node holds the lease, or this one is not at the end of the log
+ * Writes the usage of complete days to PostgreSQL tables, for programs that read SQL. One node at a time writes, under
+ * a lease. Concurrent or killed writers do no harm: each row is what a replica has at a position of the log, and a row
+ * of an earlier position never replaces one of a later position.
+ * @returns `undefined` if another node holds the lease, or this node is not at the end of the log
  */
 export async function exportDays(deps: DailyExportDeps): Promise<ExportResult | undefined> {
   const progress = deps.progress();
@@ -80,7 +80,7 @@ export async function exportDays(deps: DailyExportDeps): Promise<ExportResult | 
   return { days: due.length, rows };
 }
 
-/** Finds the days to write, latest first, except those that an earlier attempt has written. */
+/** Finds the days to write, latest first, except days that an earlier attempt has written. */
 async function findDue(
   deps: DailyExportDeps,
   tables: DailyTables,
@@ -248,7 +248,7 @@ interface DayRange {
   readonly to: number;
 }
 
-/** Days up to `day` are written, with all entries up to `position`. */
+/** The progress of the export: days up to `day` are written, with all entries up to `position`. */
 interface WrittenUntil {
   readonly position: number;
   readonly day: number;
@@ -274,7 +274,7 @@ class ExportConflict extends Error {
   override readonly name = 'ExportConflict';
 }
 
-/** A node whose lease is older than this is gone. */
+/** Age of a lease after which its node is considered gone. */
 const leaseMs = 15_000;
 const sentRows = 1000;
 
@@ -305,7 +305,7 @@ class DailyTables {
     return row && { position: Number(row.position), day: row.day };
   }
 
-  /** The positions of the rows written, by environment and day. */
+  /** Reads the positions of the written rows, by environment and day. */
   async positions({ from, to }: DayRange): Promise<ReadonlyMap<string, number>> {
     const { rows } = await this.#session.query<{ environment: bigint; day: number; position: bigint }>({
       name: 'fm-daily-positions',
@@ -359,7 +359,7 @@ class DailyTables {
     if (rowCount === 0) throw outdated();
   }
 
-  /** Notes how far days are written, unless another node has. @throws {ExportConflict} */
+  /** Stores the progress of the export, unless another node has advanced it. @throws {ExportConflict} */
   async advance(from: WrittenUntil, to: LogPosition & WrittenUntil): Promise<void> {
     const { rowCount } = await this.#session.query({
       name: 'fm-daily-advance',
@@ -370,7 +370,7 @@ class DailyTables {
     if (rowCount === 0) throw outdated();
   }
 
-  /** Removes the days before a day, and those of deleted environments, in small steps. */
+  /** Removes the days before a day, and the days of deleted environments, in small steps. */
   async removeGone(before: number): Promise<void> {
     const isGone = `(gone.day < ${dayFromNumber('$1')} OR gone.environment NOT IN (
       SELECT (kept.value->>'number')::bigint
@@ -389,10 +389,10 @@ class DailyTables {
 }
 
 function outdated(): ExportConflict {
-  return new ExportConflict('The log differs from that of the replica, or another node was faster');
+  return new ExportConflict('The log differs from the log of the replica, or another node was faster');
 }
 
-/** Rounds a count. Those beyond the exact range of a double are clamped. */
+/** Rounds a count. A count beyond the exact range of a double is clamped. */
 function whole(count: number): string {
   return String(BigInt(Math.min(Math.round(count), Number.MAX_SAFE_INTEGER)));
 }

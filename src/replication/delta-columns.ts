@@ -27,7 +27,7 @@ export class DeltaUnreadable extends Error {
 
 type IsValid = (value: number) => boolean;
 
-/** Whether a number is an integer from 0 to below a limit. */
+/** Returns a check that accepts integers from 0 to below a limit. */
 export const whole = (limit: number): IsValid => {
   return (value) => Number.isInteger(value) && value >= 0 && value < limit;
 };
@@ -36,7 +36,7 @@ export const isValue: IsValid = Number.isFinite;
 export const isPosition = whole(2 ** 53);
 export const isSequence: IsValid = (value) => isPosition(value) && value > 0;
 export const isMinute = isWord;
-/** A series, or an environment as a whole. */
+/** Accepts the ref of a series, or of an environment as a whole. */
 export const isAnyRef = whole(2 ** 32 * seriesPerEnvironment);
 export const isRef: IsValid = (value) => isAnyRef(value) && value % seriesPerEnvironment < environmentOrdinal;
 export const isOrdinal = whole(environmentOrdinal);
@@ -46,10 +46,10 @@ export const isAmount: IsValid = (value) => isValue(value) && value >= 0;
 
 /** @throws {DeltaUnreadable} */
 function fail(what: string): never {
-  throw new DeltaUnreadable(`its ${what} cannot be`);
+  throw new DeltaUnreadable(`it has invalid ${what}`);
 }
 
-/** Reports a refused row. Without it, one invalid row makes the whole delta unreadable. */
+/** Reports a refused row. If it is missing, one invalid row makes the whole delta unreadable. */
 export type Refuse = (place: string, reason: string, row: unknown) => void;
 
 /** The encoding and validation of a value of a delta. */
@@ -59,7 +59,7 @@ export interface Column<T> {
   unpack(packed: unknown): T;
   /**
    * Decodes and checks a value, whoever encoded it.
-   * @param name for messages
+   * @param name name for messages
    * @throws {DeltaUnreadable}
    */
   read(packed: unknown, name: string, refuse: Refuse | undefined): T;
@@ -69,32 +69,32 @@ export type Of<C> = C extends Column<infer T> ? T : never;
 
 type Columns<T> = { readonly [Name in keyof T]: Column<T[Name]> };
 
-/** A value that is encoded unchanged. */
+/** Returns a column whose values are encoded unchanged. */
 function plain<T>(read: Column<T>['read']): Column<T> {
   return { pack: (value) => value, unpack: (packed) => packed as T, read };
 }
 
-/** A value that is encoded unchanged, and checked. */
+/** Returns a column whose values are encoded unchanged, and checked. */
 function valid<T>(isValid: (value: unknown) => boolean): Column<T> {
   return plain((packed, name) => (isValid(packed) ? (packed as T) : fail(name)));
 }
 
-/** A number that passes a check. */
+/** Returns a column of numbers that pass a check. */
 export function number(isValid: IsValid): Column<number> {
   return valid((value) => typeof value === 'number' && isValid(value));
 }
 
-/** A text that is not empty. */
+/** Returns a column of texts that are not empty. */
 export function text(longest: number): Column<string> {
   return valid((value) => typeof value === 'string' && value.length > 0 && value.length <= longest);
 }
 
-/** A byte string of one of these lengths. */
+/** Returns a column of byte strings with one of these lengths. */
 export function bytes(...lengths: number[]): Column<Uint8Array> {
   return valid((value) => value instanceof Uint8Array && lengths.includes(value.length));
 }
 
-/** Flat rows of numbers. @param place name under which invalid rows are refused, if not that of the column */
+/** Returns a column of flat rows of numbers. @param place name of invalid rows, if it is not the column's */
 export function numbers(columns: readonly IsValid[], place?: string): Column<readonly number[]> {
   const width = columns.length;
   const isRight = (each: unknown, at: number) => typeof each === 'number' && columns[at % width]!(each);
@@ -107,13 +107,13 @@ export function numbers(columns: readonly IsValid[], place?: string): Column<rea
     for (let at = 0; at < found.length; at += width) {
       const row = found.slice(at, at + width);
       if (row.length === width && row.every(isRight)) kept.push(...(row as number[]));
-      else refuse(what, `its ${what} cannot be`, formatRow(row));
+      else refuse(what, `it has invalid ${what}`, formatRow(row));
     }
     return kept;
   });
 }
 
-/** A row, encoded as a list of its values. */
+/** Returns a column whose row is encoded as a list of its values. */
 export function row<T>(columns: Columns<T>): Column<Readonly<T>> {
   const names = Object.keys(columns) as (keyof T & string)[];
   const createRow = (cells: unknown[], read: (name: keyof T & string, cell: unknown) => unknown) =>
@@ -126,7 +126,7 @@ export function row<T>(columns: Columns<T>): Column<Readonly<T>> {
   };
 }
 
-/** A list of rows. @param check checks across the columns of a row */
+/** Returns a column with a list of rows. @param check checks across the columns of a row */
 export function rows<T>(columns: Columns<T>, check?: (each: Readonly<T>) => void): Column<readonly Readonly<T>[]> {
   const each = row(columns);
   return {
@@ -149,17 +149,17 @@ export function rows<T>(columns: Columns<T>, check?: (each: Readonly<T>) => void
   };
 }
 
-/** @throws {DeltaUnreadable} if it is not a list, or has another length */
+/** Checks that a value is a list. @throws {DeltaUnreadable} if it is not, or has another length */
 function list(value: unknown, what: string, length?: number): unknown[] {
   return Array.isArray(value) && (length === undefined || value.length === length) ? value : fail(what);
 }
 
-/** Whether releases that know only format 1 of deltas would refuse a row with this route. */
+/** True if releases that know only format 1 of deltas would refuse a row with this route. */
 export function isLaterRoute(route: unknown): boolean {
   return !earlierRoutes.includes(route) && route !== 'identities';
 }
 
-/** The same for a row of the ledger. @param subject as written by `encodeDimensions` */
+/** True if such releases would refuse a row of the ledger. @param subject as written by `encodeDimensions` */
 export function isLaterSubject(subject: string): boolean {
   const fields = parseJson(subject, 4 * longestText);
   return Array.isArray(fields) && isLaterRoute(fields[2]);
@@ -172,7 +172,7 @@ function formatRow(row: unknown): string {
   return (JSON.stringify(row, plain) ?? typeof row).slice(0, longestRow);
 }
 
-/** A feature (`featureItself`) or a variant, a metric, or a metric of a variant. */
+/** The name of a series: a feature (`featureItself`) or a variant, a metric, or a metric of a variant. */
 export const seriesNames = valid<SeriesName>((parts) => {
   if (!Array.isArray(parts) || parts.length < 1 || parts.length > 3) return false;
   return parts.every((part: unknown, at) => {
@@ -181,7 +181,7 @@ export const seriesNames = valid<SeriesName>((parts) => {
   });
 });
 
-/** A chunk of a sketch. `checkChunk` checks its content. */
+/** The bytes of a chunk of a sketch. `checkChunk` checks its content. */
 export const chunkBytes = valid<Uint8Array>((value) => {
   if (!(value instanceof Uint8Array)) return false;
   const { length } = value;
@@ -189,7 +189,7 @@ export const chunkBytes = valid<Uint8Array>((value) => {
   return value[0] === formCoupons && length % 4 === 1 && length > 1 && length <= 1 + 4 * maxCoupons;
 });
 
-/** Checks that a chunk is one that `writeChunk` encodes. @throws {DeltaUnreadable} */
+/** Checks that `writeChunk` could have encoded a chunk. @throws {DeltaUnreadable} */
 export function checkChunk({ chunk, value }: { readonly chunk: number; readonly value: Uint8Array }): void {
   const content = readChunk(Buffer.from(value.buffer, value.byteOffset, value.length));
   if (content.registers?.some((rank) => rank > greatestRank)) fail('sketches');
@@ -204,7 +204,7 @@ export function checkChunk({ chunk, value }: { readonly chunk: number; readonly 
 
 const earlierRoutes: readonly unknown[] = ['telemetry', 'usage', 'metrics'];
 const outcomes: readonly unknown[] = ['accepted', 'refused', 'noted'];
-/** Above the length of any stored text of a sender. */
+/** Maximum length of a text, above the length of any stored text of a sender. */
 const longestText = 4096;
 
 function isText(value: unknown): value is string {
@@ -220,7 +220,7 @@ export const shownTextOrNull = valid<string | null>(isTextOrNull);
 export const transports = valid<Transport>((value) => transportNames.includes(value as Transport));
 export const routes = valid<SenderRoute>((value) => senderRoutes.includes(value as SenderRoute));
 
-/** The text of a subject is stored as part of a row, so it must be exactly what `encodeDimensions` writes. */
+/** The text of a subject. It is stored as part of a row, so it must be exactly what `encodeDimensions` writes. */
 export const subjects = valid<string>(isSubject);
 export const subjectsOrNone = valid<string>((value) => value === '' || isSubject(value));
 
@@ -260,7 +260,7 @@ export const examples: Column<LedgerExample | null> = {
   },
 };
 
-/** Parses a JSON text of limited length. Returns `undefined` if it is longer or not valid. */
+/** Parses a JSON text of limited length. Returns `undefined` if it is too long or invalid. */
 function parseJson(value: unknown, longest: number): unknown {
   if (typeof value !== 'string' || value.length > longest) return undefined;
   try {

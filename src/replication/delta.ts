@@ -42,15 +42,16 @@ import {
 } from './delta-columns.ts';
 
 /**
- * A delta holds what a stream has counted since its previous delta. A stream is one process of a node. Series are identified by
- * the refs of the node's spool (see `seriesRef`). Columns are encoded in order of declaration, without names. Rows of numbers are
- * flat. Format 1, which earlier releases read, lacks the last two columns and the routes after `metrics`. It is written unless a delta
- * needs the latest format. Interim builds wrote format 2.
+ * A delta holds what a stream has counted since its previous delta. A stream is one process of a node. Series are
+ * identified by the refs of the node's spool (see `seriesRef`). Columns are encoded in order of declaration, without
+ * names. Rows of numbers are flat. Format 1, which earlier releases read, lacks the last two columns and the routes
+ * after `metrics`. Format 1 is written unless a delta needs a column or route of the latest format. Interim builds
+ * wrote format 2.
  */
 const deltaFormat = 3;
 const interim = 2;
 
-/** Maximum inflated size of a body. Only a report with many thousand entries makes a delta come near it. */
+/** Maximum inflated size of a body. Only a report with many thousand entries makes a delta come near this limit. */
 const maxInflated = 64 * 1024 * 1024;
 
 const packr = new Packr({ useRecords: false });
@@ -61,7 +62,7 @@ const hashes = { digest: bytes(16), hash: bytes(32) };
 /** `ref, bucket, checks, used, viewed` */
 const counts = numbers([isRef, isBucket, isAmount, isAmount, isAmount]);
 
-/** The variants that a person got in one environment. */
+/** The variants that a person received in one environment. */
 const exposures = rows({
   environment: word,
   digest: bytes(16),
@@ -69,25 +70,25 @@ const exposures = rows({
   rows: numbers([isOrdinal, isWord, isWord, isAmount, isAmount, isAmount], 'exposures'),
 });
 
-/** Uses of an instance id that the node did not know. Another node may have minted it a moment ago. */
+/** Uses of an instance id that was unknown to the node. Another node might have minted it a moment ago. */
 const unresolvedColumns = {
   application: word,
   environment: word,
   ...hashes,
-  /** Unix seconds. */
+  /** Time of use, Unix seconds. */
   seconds: word,
   /** `ref, minute, checks, used, viewed`; a row of the environment as a whole has no counts */
   rows: numbers([isAnyRef, isMinute, isAmount, isAmount, isAmount], 'unresolved'),
 };
 const unresolved = rows(unresolvedColumns);
 
-/** A message that counts once on all nodes together. Its content is separate until that is decided. */
+/** A message that counts once on all nodes together. Its content is separate until the replicas decide. */
 const messageColumns = {
   identity: bytes(16),
-  /** Unix ms. */
+  /** Time of the message, Unix ms. */
   at: number(whole(2 ** 48)),
   counts,
-  /** `ref, bucket, value, at`; of an imported part, three rows for each summary of values: see `addSummary` */
+  /** `ref, bucket, value, at`; an imported section has three rows for each summary of values: see `addSummary` */
   measurements: numbers([isRef, isBucket, isValue, isValue]),
   /** `ref, minute, high, low` */
   users: numbers([isAnyRef, isMinute, isWord, isWord]),
@@ -95,27 +96,27 @@ const messageColumns = {
   unresolved,
 };
 
-/** Messages of which only what they add to those of any node counts: see `CumulativeMessage`. */
+/** Messages that count only by their increase over messages of any node: see `CumulativeMessage`. */
 const cumulativeColumns = {
   identity: bytes(16),
-  /** Unix ms. */
+  /** Time of the message, Unix ms. */
   at: number(whole(2 ** 48)),
   sender: bytes(0, 16),
   repeats: number(whole(Object.keys(repeats).length)),
   stop: number(isValue),
   length: number(isValue),
   interval: number(isValue),
-  /** Empty to note nothing. */
+  /** The subject to note in the ledger; empty to note nothing. */
   subject: subjectsOrNone,
   bucket: number(isBucket),
   measuredAt: number(isValue),
   rows: numbers([isRef, whole(2 * opensFeature), isValue], 'cumulative'),
 };
 
-/** The same in format 2. */
+/** Cumulative messages in format 2. */
 const interimColumns = {
   identity: bytes(16),
-  /** Unix ms. */
+  /** Time of the message, Unix ms. */
   at: number(whole(2 ** 48)),
   /** `ref, bucket, checks` */
   counts: numbers([isRef, isBucket, isAmount], 'cumulative'),
@@ -125,7 +126,7 @@ const interimColumns = {
 
 const headColumns = {
   stream: text(64),
-  /** Numbers of the deltas of a stream: 1, 2, 3 and so on. */
+  /** Number of the delta in its stream: 1, 2, 3 and so on. */
   seq: number(isSequence),
   /** Position of the log that the node had applied when it began this delta. */
   since: number(isPosition),
@@ -155,7 +156,7 @@ const contentColumns = {
   seen: numbers([isAnyRef, isMinute, isMinute]),
   exposures,
   messages: rows(messageColumns),
-  /** A sender, and the slots in which it asked for a feature or sent anything: see `SenderSight`. */
+  /** A sender, and the slots in which it checked a feature or sent anything: see `SenderSight`. */
   senders: rows({
     environment: word,
     ordinal: number(isAnyOrdinal),
@@ -179,7 +180,7 @@ const contentColumns = {
   unresolved,
 };
 
-/** See `Total`. */
+/** Running totals: see `Total`. */
 const totalColumns = {
   application: word,
   digest: bytes(16),
@@ -212,7 +213,7 @@ type Content = Of<typeof deltaContent>;
 /** The content of a delta, as lists to be filled. */
 type DeltaContent = { -readonly [K in keyof Content]: Content[K][number][] };
 
-/** The content of an empty delta, to be filled. */
+/** Returns the content of an empty delta, to be filled. */
 export function emptyContent(): DeltaContent {
   const names = Object.keys({ ...contentColumns, ...laterColumns });
   return Object.fromEntries(names.map((name) => [name, []])) as never;
@@ -226,17 +227,17 @@ export function encodeDelta(delta: Delta): Buffer {
   return Buffer.concat([Buffer.of(needsLater ? deltaFormat : 1), deflateSync(packed, { level: 1 })]);
 }
 
-/** Whether it has parts of imports, which earlier releases misread. */
+/** True if the delta has sections of imports, which earlier releases misread. */
 function hasImported({ messages }: Delta): boolean {
   return messages.some(({ at }) => at === permanentAt);
 }
 
-/** Whether it has a route that earlier releases do not know. */
+/** True if the delta has a route that earlier releases do not know. */
 function hasLaterRoute({ senders, ledger }: Delta): boolean {
   return senders.some(({ route }) => isLaterRoute(route)) || ledger.some(({ subject }) => isLaterSubject(subject));
 }
 
-/** How a record of the open delta is stored. Decoding does not check it: the replica checks the whole delta. */
+/** The encoding of a stored record of the open delta. It is not checked here: the replica checks the delta. */
 const stored = <T>({ pack, unpack }: Column<T>) => ({
   encode: (value: T): Buffer => packr.pack(pack(value)),
   decode: (packed: Uint8Array): T => unpack(packr.unpack(packed)),
@@ -253,7 +254,7 @@ export const cumulativeRecord = {
 };
 export const totalRecord = stored(row(totalColumns));
 
-/** Cumulative messages of interim builds count in full. */
+/** Converts a cumulative message of an interim build, which counts in full. */
 function fromInterim({ identity, at, counts, measurements }: Of<typeof interimMessage>): CumulativeMessage {
   const rows: number[] = [];
   for (let row = 0; row < counts.length; row += 3) rows.push(counts[row]!, rowKind.variant, counts[row + 2]!);
@@ -265,7 +266,7 @@ function fromInterim({ identity, at, counts, measurements }: Of<typeof interimMe
   return { ...unknown, identity, at, repeats: repeats.never, bucket, measuredAt, rows };
 }
 
-/** The format of a body if this version does not know it. */
+/** Returns the format of a body if this version does not know it. */
 export function laterFormat(body: Uint8Array): number | undefined {
   const found = body[0] ?? 0;
   return found > deltaFormat ? found : undefined;
@@ -289,7 +290,7 @@ export function decodeDelta(body: Uint8Array, refuse?: Refuse): Delta {
     }
     return { ...earlierFormat.read(content, 'delta', refuse), cumulative: [], totals: [] };
   } catch (error) {
-    // Any failure to read it is the body's fault.
+    // Any other failure to read is also the fault of the body.
     if (error instanceof DeltaUnreadable) throw error;
     throw new DeltaUnreadable((error as Error | undefined)?.message ?? 'it cannot be read');
   }

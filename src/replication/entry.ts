@@ -7,13 +7,13 @@ import { digestOfInstance, type Mint } from '../storage/lmdb/instances.ts';
 import type { Deletion } from '../storage/lmdb/records.ts';
 import type { LogEntry, Whole } from './postgres/follower.ts';
 
-/** Later versions may have more. */
+/** The kind of an entry. Later versions can have more kinds. */
 export type EntryKind = 'delta' | keyof EntryBodies;
 
 /** An entry of the log of usage, as PostgreSQL holds it. */
 export interface StoredEntry extends LogEntry<Buffer> {
   readonly kind: EntryKind;
-  /** Of a delta; empty for other kinds. */
+  /** Stream of a delta; empty for other kinds. */
   readonly stream: string;
   readonly seq: number;
 }
@@ -29,17 +29,17 @@ export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   readonly hash: Uint8Array;
 }
 
-/** The progress of all streams. Replicas may forget what only earlier deltas need. */
+/** The progress of all streams. Replicas can drop data that only earlier deltas need. */
 export interface Horizon {
   /** All streams have shipped what they acknowledged before this time (Unix ms). */
   readonly through: number;
   /** All streams began their current deltas after applying this position. */
   readonly since: number;
-  /** PostgreSQL's time, Unix ms. Every node ends retention by it. */
+  /** PostgreSQL's time, Unix ms. Every node applies retention by it. */
   readonly now: number;
-  /** The open streams. Replicas may forget what only others need. */
+  /** The open streams. Replicas can drop data that only other streams need. */
   readonly open: readonly string[];
-  /** The nodes, in case PostgreSQL is lost. */
+  /** The nodes, logged in case PostgreSQL is lost. */
   readonly nodes: readonly LoggedNode[];
 }
 
@@ -73,7 +73,7 @@ export function encodeBody<Kind extends keyof EntryBodies>(kind: Kind, body: Ent
   return kind === 'settings' ? Buffer.from(JSON.stringify(body)) : packr.pack(body);
 }
 
-/** Decodes a body, which another version may have encoded. */
+/** Decodes a body, which another version might have encoded. */
 export function decodeBody<Kind extends keyof EntryBodies>(kind: Kind, body: Buffer): EntryBodies[Kind] {
   return kind === 'settings' ? JSON.parse(body.toString()) : packr.unpack(body);
 }
@@ -81,7 +81,7 @@ export function decodeBody<Kind extends keyof EntryBodies>(kind: Kind, body: Buf
 /** Hashes the instance id of a mint for the log. */
 export function loggedMint({ instanceId, ...mint }: Mint): LoggedMint {
   const digest = digestOfInstance(instanceId);
-  if (digest === undefined) throw new Error('Cannot log a mint: its instance id has another form');
+  if (digest === undefined) throw new Error('Cannot log a mint: the form of its instance id is unknown');
   return { ...mint, digest, hash: createHash('sha256').update(instanceId).digest() };
 }
 
@@ -92,7 +92,7 @@ export interface ReplicaSettings extends SeriesLimits, Retention {
   readonly exposureDays: number;
 }
 
-/** The defaults of the service, until the log has others. */
+/** The defaults of the service, used until the log has settings. */
 export const defaultSettings: ReplicaSettings = {
   features: 2_000,
   variants: 64,
@@ -112,7 +112,7 @@ export function sameSettings(one: ReplicaSettings, other: ReplicaSettings): bool
 
 /**
  * Checks the settings of an entry.
- * @param before used for settings that an earlier version does not log
+ * @param before values for settings that an earlier version does not log
  * @throws {Error} if they are invalid
  */
 export function settingsAfter(before: ReplicaSettings, said: Partial<ReplicaSettings>): ReplicaSettings {

@@ -10,13 +10,13 @@ interface SnapshotDeps {
   readonly replica: Replica;
   readonly directory: string;
   readonly log: Log;
-  /** A snapshot is made when the log has grown by more than this, and by more than the size of the previous one. */
+  /** Minimum growth of the log before a snapshot is made. It must also exceed the size of the previous snapshot. */
   readonly leastBytes: number;
 }
 
-/** A builder whose lease is older than this is gone. */
+/** Age of a lease after which its builder is considered gone. */
 const leaseMs = 15_000;
-/** Bodies of entries are kept this long after a snapshot covers them, so that nodes slightly behind need not load it. */
+/** Time that bodies of entries are kept after a snapshot covers them, for nodes that are slightly behind. */
 const bodiesMs = 3_600_000;
 
 /** Finds the newest complete snapshot. */
@@ -32,7 +32,7 @@ export async function newestSnapshot(
   return { snapshot: row.snapshot, applied: { position: Number(row.position), id: row.id }, bytes: Number(row.bytes) };
 }
 
-/** Reads the parts of a snapshot. @throws {Error} if it is removed meanwhile */
+/** Reads the parts of a snapshot. @throws {Error} if the snapshot is removed during the read */
 export async function* readSnapshotParts(session: PostgresSession, snapshot: string): AsyncGenerator<Buffer> {
   const { rows } = await session.query<{ parts: number }>({
     name: 'fm-snapshot-parts',
@@ -46,12 +46,12 @@ export async function* readSnapshotParts(session: PostgresSession, snapshot: str
       text: 'SELECT body FROM fm_snapshot_part WHERE snapshot = $1 AND part = $2',
       values: [snapshot, part],
     });
-    if (found.rows[0] === undefined) throw new Error('The snapshot was removed while it was read');
+    if (found.rows[0] === undefined) throw new Error('The snapshot was removed during the read');
     yield found.rows[0].body;
   }
 }
 
-/** Makes a snapshot if one is due and no other node makes one. Two concurrent snapshots do no harm. */
+/** Makes a snapshot if one is due and no other node is making one. Two concurrent snapshots do no harm. */
 export async function makeSnapshot(deps: SnapshotDeps): Promise<boolean> {
   const { session, replica, directory, log } = deps;
   if (replica.isLoading || !(await isDue(deps))) return false;
@@ -73,7 +73,7 @@ export async function makeSnapshot(deps: SnapshotDeps): Promise<boolean> {
       text: `UPDATE fm_snapshot SET state = 'whole', at = now(), bytes = $2 WHERE snapshot = $1`,
       values: [snapshot, made.bytes],
     });
-    log.info('a snapshot of the log is made', { position, ...made });
+    log.info('made a snapshot of the log', { position, ...made });
     return true;
   } finally {
     content.close();
@@ -85,7 +85,10 @@ export interface UploadResult {
   readonly bytes: number;
 }
 
-/** Uploads the parts of a snapshot, each in a transaction that also renews the lease. Skips those of an earlier attempt. */
+/**
+ * Uploads the parts of a snapshot, each in a transaction that also renews the lease. Skips parts that are already
+ * uploaded.
+ */
 export async function uploadParts(
   session: Pick<PostgresSession, 'query'>,
   snapshot: string,
@@ -115,8 +118,8 @@ export async function uploadParts(
 }
 
 /**
- * Whether a snapshot is due. A forgotten person is in earlier entries and snapshots until a new one replaces them. If PostgreSQL has
- * lost entries, a snapshot of a node that has applied them lets others skip the gap.
+ * True if a snapshot is due. A forgotten person is in earlier entries and snapshots until a new one replaces them. If
+ * PostgreSQL has lost entries, a snapshot of a node that has applied them lets other nodes skip the gap.
  */
 async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   const newest = await newestSnapshot(session);
@@ -134,7 +137,7 @@ async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
 
 /** Retention of account changes and of usage entry ids. A node that was away for longer replaces its content. */
 const idsMs = 86_400_000;
-/** Number of last changes kept regardless of age, for idle nodes. */
+/** Number of latest changes kept regardless of age, for idle nodes. */
 const keptChanges = 1000;
 /** Time that a deregistered or forgotten node is listed. Each heartbeat reads the list. */
 const nodesMs = 7 * 86_400_000;
@@ -142,7 +145,7 @@ const refusedMs = 7 * 86_400_000;
 /** Rows removed by one statement. */
 const stepRows = 1000;
 
-/** Trims both logs in small steps. Every node may do it. @returns the number of entries whose bodies were removed */
+/** Trims both logs in small steps. Every node can do it. @returns the number of entries whose bodies were removed */
 export async function trimLogs(session: PostgresSession): Promise<number> {
   const until = async (name: string, text: string, ...values: (string | number)[]) => {
     for (let touched = 0; ; ) {
@@ -157,7 +160,7 @@ export async function trimLogs(session: PostgresSession): Promise<number> {
      AND NOT EXISTS (SELECT 1 FROM fm_stream AS stream WHERE stream.directory = node.directory AND stream.state = 'open')`,
   );
   await until('refused', `DELETE FROM fm_refused WHERE ctid IN (${some('ctid', 'fm_refused', refusedMs)})`);
-  // Only the first rows are read, because changes have no index by time.
+  // Only the oldest rows are read, because changes have no index by time.
   await until(
     'changes',
     `DELETE FROM fm_change WHERE ${isOlder('at', idsMs)}
@@ -197,6 +200,6 @@ export async function trimLogs(session: PostgresSession): Promise<number> {
 
 const isOlder = (column: string, ms: number) => `${column} < now() - interval '${ms} ms'`;
 
-/** Selects old rows that no other node is removing. */
+/** Returns SQL that selects old rows that no other node is removing. */
 const some = (column: string, table: string, ms: number, rest = '') =>
   `SELECT ${column} FROM ${table} WHERE ${isOlder('at', ms)} ${rest} LIMIT ${stepRows} FOR UPDATE SKIP LOCKED`;

@@ -13,8 +13,8 @@ interface NewEntry {
 }
 
 /**
- * Appends entries of one kind; deltas are of one stream, in order. It fails with a division by zero if there is no head: the database
- * may be in the middle of a restore.
+ * Returns a statement that appends entries of one kind. Deltas are of one stream, in order. It fails with a division by
+ * zero if there is no head, since the database can be in the middle of a restore.
  */
 function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string): Statement {
   const rows = entries.map((_, at) => `($${3 * at + 5}::bigint, $${3 * at + 6}::bigint, $${3 * at + 7}::bytea)`);
@@ -40,8 +40,8 @@ function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string):
 const maxWaiting = 10_000;
 
 /**
- * Appends entries other than deltas. A duplicate of such an entry does no harm, so there is no fence, and an entry with an unknown
- * outcome is sent again.
+ * Appends entries other than deltas. A duplicate of such an entry does no harm. So there is no fence, and an entry with
+ * an unknown result is sent again.
  */
 export class LogAppender {
   readonly #session: PostgresSession;
@@ -54,7 +54,7 @@ export class LogAppender {
     this.#session = session;
   }
 
-  /** Appends a mint. Those that wait for the same commit share an entry. @returns the position of the entry */
+  /** Appends a mint. Mints that wait for the same commit share an entry. @returns the position of the entry */
   mint(mint: LoggedMint): Promise<number> {
     if (this.#waiting.length >= maxWaiting)
       return Promise.reject(new Refusal('backpressure', 'Too many mints wait for PostgreSQL; try again', 1));
@@ -71,7 +71,7 @@ export class LogAppender {
     return this.append('mint', mints);
   }
 
-  /** @returns the position of the entry */
+  /** Appends an entry. @returns its position */
   async append<Kind extends keyof EntryBodies>(kind: Kind, body: EntryBodies[Kind]): Promise<number> {
     const statement = append(kind, [{ body: encodeBody(kind, body) }]);
     const { rows } = await this.#session.query<{ position: bigint }>(statement);
@@ -111,10 +111,11 @@ export class LogAppender {
 }
 
 /**
- * Appends consecutive deltas of one stream to the log. The row of the stream is a fence: it must name the delta before the first. So
- * each delta is in the log once, however often it is sent. Every transaction locks the row of the stream before the head, which
- * prevents deadlocks.
- * @param before the previous delta, since a copy of the directory may have shipped another; `undefined` if it is no longer kept
+ * Appends consecutive deltas of one stream to the log. The row of the stream is a fence: it must name the delta before
+ * the first of these. So each delta is in the log once, even if it is sent several times. Every transaction locks the
+ * row of the stream before the head, which prevents deadlocks.
+ * @param before the previous delta, since a copy of the directory can have shipped another; `undefined` if the previous
+ * delta is no longer kept
  * @returns PostgreSQL's time, Unix ms; `undefined` if the fence rejected them: nothing was appended
  * @throws {PostgresError} `unknown_outcome` if it is unknown whether they are in the log
  */
@@ -148,8 +149,8 @@ export function hashDelta(body: Uint8Array): Buffer {
 }
 
 /**
- * Creates the row of a stream, of which nothing is in the log. It fails if the table has no primary key: a restore creates keys after
- * the rows, so the row may still come.
+ * Creates the row of a stream that has nothing in the log. It fails if the table has no primary key. A restore creates
+ * keys after the rows, so the row can still arrive.
  */
 export async function register(session: PostgresSession, stream: string, directory: string): Promise<void> {
   await session.query({
@@ -160,7 +161,7 @@ export async function register(session: PostgresSession, stream: string, directo
   });
 }
 
-/** Closes a stream of which everything is shipped. */
+/** Closes a stream whose deltas are all shipped. */
 export function closeStream(stream: string, seq: number): Statement {
   return {
     name: 'fm-done',

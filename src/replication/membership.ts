@@ -10,10 +10,10 @@ import { postgresLayout } from './postgres/schema.ts';
 import { maxSkewMs, postgresNow, whySkewed } from './postgres/shared-clock.ts';
 import type { PostgresStream, Streams } from './streams.ts';
 
-/** Interval between attempts to claim the directory's row again. */
+/** Interval between attempts to reclaim the directory's row. */
 const againMs = 30_000;
 
-/** Whether PostgreSQL assigns the data directory to this process. */
+/** The claim of this process on the data directory, which PostgreSQL assigns. */
 export class Membership {
   readonly #deps: NodeDeps;
   readonly #streams: Streams;
@@ -27,7 +27,7 @@ export class Membership {
     this.#streams = streams;
   }
 
-  /** Why this node may not count, although its disk accepts data. */
+  /** Why this node must not count, although its disk accepts data. */
   get refuses(): Refuses | undefined {
     const { all, own } = this.#streams;
     if (this.#isCopied || all.some(({ held }) => held === 'foreign')) return 'copied';
@@ -44,9 +44,10 @@ export class Membership {
   }
 
   /**
-   * Claims the directory's row again if it is not of this process: PostgreSQL reverted to an earlier state, or another process has it.
-   * @param skewMs how far this machine's clock is ahead of PostgreSQL's
-   * @returns whether the row was claimed, so that the last view is outdated
+   * Reclaims the directory's row if this process does not own it: PostgreSQL reverted to an earlier state, or another
+   * process has claimed it.
+   * @param skewMs lead of this machine's clock over PostgreSQL's
+   * @returns true if the row was claimed, so that the last view is outdated
    */
   async keep(isOurs: boolean, skewMs: number): Promise<boolean> {
     this.#watchClock(skewMs);
@@ -59,7 +60,7 @@ export class Membership {
     if (isSkewed === this.#isSkewed) return;
     this.#isSkewed = isSkewed;
     const skew = { skewMs: Math.round(skewMs) };
-    const next = "this node manages nothing until it is; counting continues by PostgreSQL's time";
+    const next = "this node manages nothing until the clock is right; counting continues by PostgreSQL's time";
     if (isSkewed) this.#deps.log.error('the clock of this machine is wrong: correct it (NTP)', { ...skew, next });
     else this.#deps.log.info('the clock of this machine is right again', skew);
   }
@@ -71,8 +72,8 @@ export class Membership {
       return true;
     } catch (error) {
       if (!(error instanceof JoinRefusal)) throw error;
-      const next = 'it counts nothing while the other runs, and keeps its earlier counts';
-      if (!this.#isCopied) this.#deps.log.error('this node is not alone', { error, next });
+      const next = 'this node counts nothing while the other process runs, and keeps its earlier counts';
+      if (!this.#isCopied) this.#deps.log.error('another process uses the directory of this node', { error, next });
       this.#isCopied = true;
       return false;
     }
@@ -84,10 +85,10 @@ export class JoinRefusal extends Error {
   override readonly name = 'JoinRefusal';
 }
 
-/** Prefix of the directory of a stream, before its id, in a database filled from a replica that does not know the directory. */
+/** Prefix of the directory of a stream in a database filled from a replica that does not know the directory. */
 export const unknownDirectory = 'unknown-';
 
-/** A process without a heartbeat for this long is dead. The interval is one second. */
+/** Time without a heartbeat after which a process is considered dead. The interval between heartbeats is one second. */
 const silentMs = 2500;
 const lookAgainMs = 250;
 
@@ -102,11 +103,11 @@ interface NodeRow {
 }
 
 /**
- * Claims the directory's row for this process, which may then ship the streams of earlier processes. A database that was filled from
- * a replica can have listed some of `streams`, which are those of the directory, under an unknown directory. Nothing is written before it is
- * certain that no other process uses the directory.
+ * Claims the directory's row for this process, which can then ship the streams of earlier processes. `streams` are the
+ * streams of the directory. A database filled from a replica can list some of them under an unknown directory. Nothing
+ * is written before it is certain that no other process uses the directory.
  * @throws {JoinRefusal} another process uses a copy of this directory, or the clocks differ
- * @throws {PostgresSetupError} it is another database
+ * @throws {PostgresSetupError} the database is another one
  */
 async function join(
   session: PostgresSession,
@@ -134,7 +135,7 @@ async function join(
   }
 }
 
-/** An earlier heartbeat than at the first look is that of a standby promoted since, and proves nothing. */
+/** True if a heartbeat came after the first read. An earlier one proves nothing: it is a promoted standby's. */
 function isAlive(first: NodeRow, { heartbeat }: NodeRow): boolean {
   return first.heartbeat === null || (heartbeat !== null && heartbeat > first.heartbeat);
 }
@@ -154,7 +155,8 @@ async function look(session: PostgresSession, directory: string): Promise<NodeRo
 }
 
 /**
- * @param receivedAt arrival time of the answer, by the node's clock
+ * Claims the row.
+ * @param receivedAt arrival time of the response, by the node's clock
  * @returns false if the row has changed since it was read
  */
 async function claim(
@@ -165,7 +167,7 @@ async function claim(
   streams: readonly string[],
 ): Promise<boolean> {
   const { directory, name, version, stream } = facts;
-  // By PostgreSQL's clock, or slightly earlier.
+  // Start time of the process by PostgreSQL's clock, or slightly earlier.
   const started = Number(seen.at) - Math.max(0, receivedAt - facts.started);
   return session.transaction(async (run) => {
     const claimed = await run({
@@ -197,7 +199,7 @@ async function claim(
   });
 }
 
-/** What a node reports each second. */
+/** The state that a node reports each second. */
 interface Heartbeat {
   readonly directory: string;
   /** Name of the session, which contains the condition of the node: see `logSession`. */
@@ -213,31 +215,31 @@ interface Heartbeat {
   /** Version of the accounts: see `Delta`. */
   readonly version: number;
   readonly seq: number;
-  /** Everything acknowledged before this time is in the log; `undefined` if some of it is not. */
+  /** Everything acknowledged before this time is in the log; `undefined` if some acknowledged data is not. */
   readonly idleThrough: number | undefined;
-  /** The streams to report, including those of earlier processes. */
+  /** The streams to report, including streams of earlier processes. */
   readonly streams: readonly string[];
 }
 
-/** The answer of PostgreSQL. */
+/** The response of PostgreSQL to a heartbeat. */
 export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'> {
   readonly engine: string;
   readonly head: LogPosition;
   /** PostgreSQL's time, Unix ms. */
   readonly at: number;
-  /** Whether this process owns the row of its directory. If not, another process uses a copy of the directory. */
+  /** True if this process owns the row of its directory. If not, another process uses a copy of the directory. */
   readonly isOurs: boolean;
   /** The requested streams, and the open streams of the directory. */
   readonly streams: readonly (PostgresStream & { readonly stream: string })[];
-  /** Everything that other open streams acknowledged before this time is in the log; `undefined` if there are none. */
+  /** All that other open streams acknowledged before this time is in the log; `undefined` if there are none. */
   readonly othersThrough: number | undefined;
   /** Changes when another server has become the primary, or the database was restored. */
   readonly timeline: string;
 }
 
 /**
- * Sends the heartbeat of this node, and reads the state that it follows, in one statement that commits synchronously. The commit
- * confirms the state read, and that deltas acknowledged before it are replicated.
+ * Sends the heartbeat of this node, and reads the state of the cluster, in one statement that commits synchronously.
+ * The commit confirms that state, and that deltas acknowledged before it are replicated.
  */
 export async function sendHeartbeat(session: PostgresSession, said: Heartbeat): Promise<PostgresView> {
   const { rows } = await session.query<{ view: PostgresView }>({

@@ -36,7 +36,7 @@ export class NodeLoop {
   readonly #loop = new Loop(() => this.#runOnce());
   readonly #awaited = new RequestQueue();
   view: PostgresView | undefined;
-  /** PostgreSQL was away, and may have reverted to an earlier state: the next step is a heartbeat. */
+  /** True after PostgreSQL was away and can have reverted to an earlier state: the next step is a heartbeat. */
   #mustLook = true;
   #hasSettings = false;
   #heartbeatAt = Number.NEGATIVE_INFINITY;
@@ -54,17 +54,17 @@ export class NodeLoop {
     this.follower = new UsageFollower(deps, () => this.#goOn());
   }
 
-  /** Why this process must not use this directory with this database. */
+  /** Reason why this process must not use this directory with this database. */
   get refusal(): string | undefined {
     return this.#refusal?.message;
   }
 
-  /** The replica had everything at the last heartbeat. */
+  /** True if the replica had everything at the last heartbeat. */
   get isCaughtUp(): boolean {
     return this.view !== undefined && !this.#isBehind;
   }
 
-  /** Why accounts and reports are not served. */
+  /** Reason why accounts and reports are not served. */
   get trouble(): string | undefined {
     const { replica, link } = this.#deps;
     const said = this.#refusal ?? this.follower.newer ?? this.#stumbled;
@@ -76,8 +76,8 @@ export class NodeLoop {
   }
 
   /**
-   * Resolves when the replica has everything that this node has acknowledged and others have shipped, with the time through which it
-   * is complete.
+   * Resolves when the replica has everything that this node has acknowledged and other nodes have shipped. The result
+   * is the time through which the replica is complete.
    * @throws {ApiError} `engine_unavailable`
    */
   freshen(): Promise<number> {
@@ -98,7 +98,7 @@ export class NodeLoop {
     this.#loop.start();
   }
 
-  /** @returns the pause before the next turn, ms */
+  /** Runs one round. @returns the pause before the next round, ms */
   async #runOnce(): Promise<number> {
     try {
       await this.#round();
@@ -115,7 +115,7 @@ export class NodeLoop {
     }
   }
 
-  /** Ships the rest and deregisters, after the last packet was acknowledged. @returns whether that succeeded */
+  /** Ships and deregisters, after the last packet was acknowledged. @returns true if that succeeded */
   end(): Promise<boolean> {
     this.#ended ??= this.#end();
     return this.#ended;
@@ -130,7 +130,7 @@ export class NodeLoop {
     });
   }
 
-  /** Does what is due each second, while a step takes longer. */
+  /** Does the work of each second, while a step takes longer. */
   async #goOn(): Promise<void> {
     if (!this.#isHeartbeatDue) return;
     await this.#sealing.advance(this.view!.at);
@@ -161,7 +161,7 @@ export class NodeLoop {
     return this.#deps.clock.monotonic() >= this.#heartbeatAt + heartbeatMs;
   }
 
-  /** Whether PostgreSQL must report the state of a stream before it is shipped. */
+  /** True if PostgreSQL must report the state of a stream before it is shipped. */
   get #isInDoubt(): boolean {
     if (this.#mustLook) return true;
     return this.view!.isOurs && this.#streams.all.some(({ waiting, isKnown }) => waiting > 0 && !isKnown);
@@ -287,13 +287,13 @@ export class NodeLoop {
   }
 }
 
-/** Repeats an action after a pause, or at once when rung. */
+/** Repeats an action after a pause, or immediately when rung. */
 export class Loop {
   readonly #round: () => Promise<number>;
   #isRung = false;
   #wake: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
-  /** No further round starts. */
+  /** True if no further round is to start. */
   isEnding = false;
 
   /** @param round must not throw; resolves with the longest pause before the next round, ms */
@@ -310,7 +310,7 @@ export class Loop {
     this.#wake();
   }
 
-  /** Resolves when the current round has finished. */
+  /** Resolves when the current round has finished. No further round starts. */
   end(): Promise<void> {
     this.isEnding = true;
     this.ring();

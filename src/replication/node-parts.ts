@@ -12,7 +12,7 @@ import type { Replica } from './replica.ts';
 import type { SealRequest, SealResult } from './seal.ts';
 import type { Spool } from './spool.ts';
 
-/** Identity of a node. */
+/** Identity and start of a node. */
 export interface NodeFacts {
   /** Random id of the data directory. */
   readonly directory: string;
@@ -28,8 +28,9 @@ export interface NodeFacts {
 }
 
 /**
- * Why a node must not count.
- * - `copied`: its directory is a copy, or was copied. Its counts cannot be told apart from the other's
+ * Reason why a node must not count.
+ * - `copied`: its directory is a copy, or was copied. Its counts cannot be distinguished from the counts of the other
+ *   process
  * - `closed`: its stream was closed. Its counts are shipped only after a restart
  */
 export type Refuses = 'copied' | 'closed';
@@ -37,16 +38,16 @@ export type Refuses = 'copied' | 'closed';
 /** The state that the node reports to the main thread. */
 export interface NodeCondition {
   readonly isJoined: boolean;
-  /** Why this process must not use this directory with this database. */
+  /** Reason why this process must not use this directory with this database. */
   readonly refusal: string | undefined;
-  /** Why reports and accounts are not served. */
+  /** Reason why reports and accounts are not served. */
   readonly trouble: string | undefined;
-  /** Why this node may not count. */
+  /** Reason why this node must not count. */
   readonly refuses: Refuses | undefined;
   readonly status: Omit<UsageStoreStatus, 'setAsideBytes'>;
 }
 
-/** What a node calls on the main thread. */
+/** Calls of a node to the main thread. */
 export interface MainThread {
   seal(request: SealRequest): Promise<SealResult>;
   tell(told: NodeCondition): void;
@@ -58,12 +59,12 @@ export interface MainThread {
   forgotten(): Promise<unknown>;
 }
 
-/** Shared by the parts of a node, in the only thread that writes the replica. */
+/** Objects that the parts of a node share, in the only thread that writes the replica. */
 export interface NodeDeps {
   readonly facts: NodeFacts;
-  /** For the loop. */
+  /** Session of the loop. */
   readonly link: Link;
-  /** For everything that must not wait for the loop, such as mints and snapshots. */
+  /** Session for work that must not wait for the loop, such as mints and snapshots. */
   readonly side: PostgresSession;
   readonly spool: Spool;
   readonly replica: Replica;
@@ -103,7 +104,7 @@ export class Link extends Availability implements PostgresSession {
     this.#deps = deps;
   }
 
-  /** Whether a query was sent. */
+  /** True once a query was sent. */
   get isTried(): boolean {
     return this.trouble !== notAsked;
   }
@@ -141,7 +142,7 @@ export class Link extends Availability implements PostgresSession {
   }
 }
 
-/** The status of a link before its first query. */
+/** Returns the status of a link before its first query. */
 export function linkAt(since: number): PostgresLinkStatus {
   return { connected: false, since, reason: notAsked, commits: 0, commitMs: 0, failovers: 0 };
 }

@@ -13,14 +13,14 @@ import { readLogLength } from './postgres/postgres-report.ts';
 import { SharedClock } from './postgres/shared-clock.ts';
 
 interface ReplicaNodeDeps extends Omit<NodeDeps, 'link' | 'time' | 'appender'> {
-  /** For the loop. */
+  /** Session of the loop. */
   readonly session: PostgresSession;
 }
 
 /** Minimum interval between reads of the spool's size. */
 const levelEveryMs = 500;
 const tellEveryMs = 250;
-/** A smaller spool is not logged. */
+/** Minimum size of a spool that is logged. */
 const leastSaidBytes = 32 * 2 ** 20;
 
 /** Connects the disk of a node with PostgreSQL. It runs in the only thread that writes the replica. */
@@ -58,23 +58,23 @@ export class ReplicaNode {
     return { completeThrough, mayBeCounting };
   }
 
-  /** Resolves when the log has it. @throws {ApiError} `backpressure` @throws {PostgresError} */
+  /** Resolves when the log has the mint. @throws {ApiError} `backpressure` @throws {PostgresError} */
   async mint(mint: LoggedMint): Promise<void> {
     await this.#deps.appender.mint(mint);
   }
 
-  /** Resolves when this node has applied it. @throws {ApiError} `engine_unavailable` @throws {PostgresError} */
+  /** Resolves when this node has applied the entry. @throws {ApiError} `engine_unavailable` @throws {PostgresError} */
   async forget(forgotten: Forgotten): Promise<void> {
     await this.#loop.applied(await this.#deps.appender.append('forget', forgotten));
   }
 
-  /** Resolves when this node has applied it: no later delta restores the data. @throws as above */
+  /** Resolves when this node has applied the entry: no later delta restores the data. See `forget`. */
   async erase(erased: ErasedThings): Promise<void> {
     await this.#loop.applied(await this.#deps.appender.append('erase', erased));
     this.#sideWork.hurry();
   }
 
-  /** Ships the rest, after the last packet was acknowledged. @returns whether all of it was shipped */
+  /** Ships the rest of the spool, after the last packet was acknowledged. @returns true if all of it was shipped */
   async end(): Promise<boolean> {
     const [isShipped] = await Promise.all([this.#loop.end(), this.#sideWork.end()]);
     return isShipped;
@@ -148,7 +148,7 @@ class SideWork {
     ),
   );
   readonly #last = new Map<string, number>();
-  /** How much this process has trimmed, and the length of the log then. */
+  /** Number of entries trimmed by this process, and the length of the log after the last trimming. */
   trimming: LogStatus = { trimmed: 0, bytes: 0, oldest: undefined };
 
   constructor(deps: NodeDeps, node: NodeLoop) {
@@ -170,12 +170,12 @@ class SideWork {
     await Promise.all([this.#upkeep.end(), this.#exporting.end()]);
   }
 
-  /** @returns the pause before the next round, ms */
+  /** Runs one round. @returns the pause before the next round, ms */
   async #look(failed: string, round: () => Promise<void>): Promise<number> {
     try {
       if (this.#node.isCaughtUp && this.#node.trouble === undefined) await round();
     } catch (error) {
-      // The loop logs it if PostgreSQL is away.
+      // If PostgreSQL is away, the loop logs it.
       if (!(error instanceof PostgresError && ['unreachable', 'refused'].includes(error.code)))
         this.#deps.log.warn(failed, { error });
     }
@@ -191,7 +191,7 @@ class SideWork {
     while (!this.#upkeep.isEnding && replica.erase(eraseStep) > 0) await setImmediate();
   }
 
-  /** If another node holds the lease, it may stop before the lease ends, so this one looks again soon. */
+  /** Exports days. If another node holds the lease, it can stop before the lease ends, so this node retries soon. */
   async #export(): Promise<void> {
     const { side, store, facts, clock, log } = this.#deps;
     const exported = await exportDays({
@@ -202,7 +202,7 @@ class SideWork {
       progress: () => this.#exportProgress(),
       isEnding: () => this.#exporting.isEnding,
     });
-    if (exported !== undefined && exported.days > 0) log.info('usage by days is written for SQL', { ...exported });
+    if (exported !== undefined && exported.days > 0) log.info('wrote usage by days for SQL', { ...exported });
     if (exported === undefined) this.#last.delete('export');
   }
 
@@ -218,7 +218,7 @@ class SideWork {
     const trimmed = await trimLogs(side);
     const { entries, bytes, since } = await readLogLength((statement) => side.query(statement));
     this.trimming = { trimmed: this.trimming.trimmed + trimmed, bytes, oldest: since?.getTime() };
-    if (trimmed > 0) log.info('the log was trimmed', { trimmed, entries, bytes, since });
+    if (trimmed > 0) log.info('trimmed the log', { trimmed, entries, bytes, since });
   }
 
   async #every(name: string, ms: number, action: () => Promise<unknown>): Promise<void> {

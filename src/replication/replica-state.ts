@@ -17,7 +17,10 @@ import type { ErasedThings, Horizon, ReplicaSettings } from './entry.ts';
 import type { LogPosition } from './postgres/follower.ts';
 import { maxSkewMs } from './postgres/shared-clock.ts';
 
-/** The state of a replica besides its counts. Names with `own:` are of this node. The others follow from the log, and are in snapshots. */
+/**
+ * The state of a replica other than its counts. Facts with a name in `own:` belong to this node. The others follow from
+ * the log, and are in snapshots.
+ */
 interface ReplicaFacts {
   'own:applied': LogPosition;
   'own:loading': boolean;
@@ -25,7 +28,7 @@ interface ReplicaFacts {
   settings: ReplicaSettings;
   /** The hour (since the epoch) up to which retention was applied. */
   retired: number;
-  /** People forgotten at this position or before are no longer listed. */
+  /** People forgotten at this position or earlier are no longer listed. */
   forgottenUntil: number;
   streams: number;
   reached: Pick<Horizon, 'through' | 'now' | 'nodes'>;
@@ -37,8 +40,8 @@ interface ReplicaFacts {
 }
 
 /**
- * The number of a stream in `streamSeries`, and the head of its last delta. Kept after the stream is closed: a database that is filled
- * from this replica must not accept its deltas again.
+ * The number of a stream in `streamSeries`, and the head of its last delta. It is kept after the stream is closed: a
+ * database that is filled from this replica must not accept its deltas again.
  */
 export interface StreamFacts extends Pick<DeltaHead, 'seq' | 'through' | 'since' | 'version'> {
   readonly number: number;
@@ -51,7 +54,7 @@ export class ReplicaState {
   readonly #at: Snapshot | undefined;
   readonly #known = new Map<string, unknown>();
 
-  /** @param at to read those of a snapshot */
+  /** @param at snapshot to read the facts of */
   constructor(store: Pick<ReplicaStore, 'replica'>, at?: Snapshot) {
     this.#store = store;
     this.#at = at;
@@ -65,13 +68,13 @@ export class ReplicaState {
     return fact;
   }
 
-  /** Call it in a transaction. */
+  /** Sets a fact. Call it in a transaction. */
   set<Name extends keyof ReplicaFacts>(name: Name, fact: ReplicaFacts[Name]): void {
     this.#known.set(String(name), fact);
     this.#store.replica.putSync(Buffer.from(String(name)), Buffer.from(JSON.stringify(fact)));
   }
 
-  /** Call it in a transaction. */
+  /** Removes a fact. Call it in a transaction. */
   remove(name: keyof ReplicaFacts): void {
     this.#known.delete(String(name));
     this.#store.replica.removeSync(Buffer.from(String(name)));
@@ -92,11 +95,12 @@ export class ReplicaState {
 const streamPrefix = 'stream:';
 
 /**
- * The position of the last entry that changed a day of an environment. A late entry makes the export write its days again.
+ * The position of the last entry that changed a day of an environment. A late entry makes the export write its days
+ * again.
  *
- * Table `replica`: key: `day:`, the number of the environment, `:`, the day since the epoch; value: the position. A version that
- * does not know these rows keeps them. Therefore `daysMarked` states up to which position they are right, and `daysUnmarked` up to
- * which some are missing.
+ * In the table `replica`, key: `day:`, the number of the environment, `:`, the day since the epoch; value: the
+ * position. A version that does not know these rows keeps them. Therefore `daysMarked` states the position up to which
+ * they are right, and `daysUnmarked` the position up to which some are missing.
  */
 export class ChangedDays {
   readonly #store: Pick<ReplicaStore, 'replica'>;
@@ -116,7 +120,7 @@ export class ChangedDays {
     this.#last = -1;
   }
 
-  /** Notes a bucket. Called for each cell, while a delta has many cells of few days. */
+  /** Marks the day of a bucket. It is called for each cell, while a delta has many cells of few days. */
   add(ref: number, bucket: number): void {
     this.addDay(ref, Math.floor(decodeMinute(bucket) / minutesPerDay));
   }
@@ -162,19 +166,19 @@ export class ChangedDays {
 
 export interface ChangedDay {
   readonly environment: number;
-  /** Since the epoch. */
+  /** Number of the day since the epoch. */
   readonly day: number;
   readonly position: number;
 }
 
-/** All days in a snapshot. */
+/** Yields all days in a snapshot. */
 export function* changedDays(store: Pick<ReplicaStore, 'replica'>, at: Snapshot): Generator<ChangedDay> {
   const range = { start: Buffer.from(daysPrefix), end: Buffer.from('day;') };
   for (const { key, value } of store.replica.getRange({ ...range, ...readAt(at) }))
     yield { ...placeIn(key), position: Number(value.toString()) };
 }
 
-/** More than the days until the year 2300. */
+/** Number larger than the days until the year 2300. */
 const daysPerEnvironment = 2 ** 17;
 const daysPrefix = 'day:';
 
@@ -188,11 +192,11 @@ const applicationKind = 'a';
 const toDoKind = 't';
 
 /**
- * Deleted environments and applications. Their numbers are kept permanently: streams may ship counts of them later, which are
- * skipped.
+ * Deleted environments and applications. Their numbers are kept permanently: streams can ship counts of them later,
+ * which are skipped.
  *
- * `erased`: key: `e` and the number of an environment, or `a` and that of an application (u32, big-endian); the value is empty.
- * `t` and JSON of a deletion that is not finished.
+ * `erased`: key: `e` and the number of an environment, or `a` and the number of an application (u32, big-endian); the
+ * value is empty. The key of an unfinished deletion is `t` and its JSON.
  */
 export class ErasedNumbers {
   readonly #store: ReplicaStore;
@@ -227,7 +231,7 @@ export class ErasedNumbers {
     erased.putSync(Buffer.from(toDoKind + JSON.stringify({ application, environments, whole })), nothing);
   }
 
-  /** Erases some records. Call it in a transaction. @returns the number of records, 0 when nothing is left */
+  /** Erases some records. Call it in a transaction. @returns the number of records, 0 if nothing is left */
   step(limit: number): number {
     const range = { start: Buffer.from(toDoKind), end: Buffer.from('u'), limit: 1 };
     const [key] = Array.from(this.#store.erased.getKeys(range), (each) => Buffer.from(each));
@@ -265,10 +269,10 @@ function erasedKey(kind: string, number: number): Buffer {
 }
 
 /**
- * Forgotten people, as long as a stream may ship earlier counts of them.
+ * Forgotten people, as long as a stream can ship earlier counts of them.
  *
- * `forgotten`: key: the digest of the identity (16, see `digestIdentity`). Value: the position (f64, little-endian) of the entry
- * that forgot them.
+ * `forgotten`: key: the digest of the identity (16, see `digestIdentity`). Value: the position (f64, little-endian) of
+ * the entry that forgot them.
  */
 export class ForgottenPeople {
   readonly #store: ReplicaStore;
@@ -279,20 +283,20 @@ export class ForgottenPeople {
     this.#state = state;
   }
 
-  /** Call it in a transaction. */
+  /** Adds a person. Call it in a transaction. */
   add(digest: Uint8Array, position: number): void {
     const value = Buffer.allocUnsafe(8);
     value.writeDoubleLE(position, 0);
     this.#store.forgotten.putSync(Buffer.from(digest), value);
   }
 
-  /** Whether a person was forgotten after a position of the log. */
+  /** True if a person was forgotten after a position of the log. */
   has(digest: Uint8Array, since: number): boolean {
     const value = this.#store.forgotten.get(Buffer.from(digest));
     return value !== undefined && since < value.readDoubleLE(0);
   }
 
-  /** Whether everyone forgotten after a position is still listed. */
+  /** True if everyone forgotten after a position is still listed. */
   knows(since: number): boolean {
     return since >= (this.#state.get('forgottenUntil') ?? 0);
   }
@@ -304,7 +308,7 @@ export class ForgottenPeople {
       position: value.readDoubleLE(0),
     })).filter(({ position }) => position <= since);
     for (const { key } of past) this.#store.forgotten.removeSync(key);
-    // If no one was forgotten, an older delta can restore nothing.
+    // If no one was forgotten, an older delta restores nothing.
     const last = Math.max(0, ...past.map(({ position }) => position));
     if (this.knows(last)) this.#state.set('forgottenUntil', last);
   }
@@ -314,10 +318,12 @@ const identityBytes = 16;
 const timeBytes = 6;
 
 /**
- * The messages counted by any node. The first in the order of the log counts. Others of the same identity within its life (see
- * `getMessageLife`), earlier or later, do not. A message is forgotten once no stream can ship another copy.
+ * The messages counted by any node. The first message in the order of the log counts. Other messages of the same
+ * identity within its life (see `getMessageLife`), earlier or later, do not count. A message is forgotten once no
+ * stream can ship another copy.
  *
- * `messageTimes`: key: identity (16), time (u48, Unix ms, big-endian); the value is empty. The table `messages` orders them by time.
+ * `messageTimes`: key: identity (16), time (u48, Unix ms, big-endian); the value is empty. The table `messages` orders
+ * them by time.
  */
 export class CountedMessages {
   readonly #store: ReplicaStore;
@@ -326,7 +332,7 @@ export class CountedMessages {
     this.#store = store;
   }
 
-  /** Adds a message, and returns whether it counts. Call it in a transaction. */
+  /** Adds a message. Call it in a transaction. @returns true if it counts */
   add(message: Message): boolean {
     const { identity, at } = message;
     const life = getMessageLife(Buffer.from(identity).readUInt32BE(4));
@@ -341,11 +347,11 @@ export class CountedMessages {
 
   /**
    * Forgets messages, oldest first. Call it in a transaction.
-   * @param through all streams have shipped what they acknowledged before this time (PostgreSQL's clock, Unix ms)
+   * @param through time (Unix ms, PostgreSQL's clock) before which all streams have shipped what they acknowledged
    * @returns the number of messages, at most `limit`
    */
   forget(through: number, limit: number): number {
-    // The time of a message is that of its node's clock.
+    // The time of a message is by the clock of its node.
     const taken = takeMessages(this.#store, through - messageLifeMs - maxSkewMs, limit);
     for (const { identity, at } of taken) this.#store.messageTimes.removeSync(messageTimeKey(identity, at));
     return taken.length;

@@ -27,7 +27,7 @@ export interface ReplicaWorkerStart {
   readonly logLevel: LogLevel;
 }
 
-/** The actions of the main thread: see `MainThread`. */
+/** The actions that the main thread offers: see `MainThread`. */
 export interface MainActions extends Omit<MainThread, 'storeFailed'> {
   storeFailed(failure: Failure): void;
 }
@@ -86,7 +86,7 @@ const node = new ReplicaNode({
 });
 node.start();
 
-/** A worker must not be stopped while LMDB is open. */
+/** Closes the store: a worker must not be stopped while LMDB is open. */
 async function close(): Promise<void> {
   await Promise.all(sessions.map((session) => session.close()));
   await node.end();

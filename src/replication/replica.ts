@@ -14,7 +14,7 @@ import { StreamSeries } from './stream-series.ts';
 
 /** The result of applying entries. */
 interface AppliedEntries {
-  /** Number of entries applied and on disk. 0 if the first takes several calls: call again with the same entries. */
+  /** Number of entries applied and on disk. If it is 0, the first entry takes more calls with the same entries. */
   readonly count: number;
   readonly refused: readonly Refusal[];
 }
@@ -23,11 +23,10 @@ interface AppliedEntries {
 const usualStepMs = 5;
 
 /**
- * The log applied to a usage store: the counts of all nodes. The same entries result in the same content on every node, whatever its
- * clock, its restarts, and the grouping of entries. Limits apply in the order of the log, and all times that matter are in the log.
- * The position is written in the same transaction as the content.
- *
- * It is the only writer of its store. Everything but loading is synchronous, and takes a few milliseconds.
+ * The log applied to a usage store: the counts of all nodes. The same entries result in the same content on every node,
+ * whatever its clock, its restarts, and the grouping of entries. Limits apply in the order of the log, and all times
+ * that matter are in the log. The position is written in the same transaction as the content. The replica is the only
+ * writer of its store. Every method except `load` and `clear` is synchronous, and takes a few milliseconds.
  */
 export class Replica implements LogContent {
   readonly #store: ReplicaStore;
@@ -68,7 +67,7 @@ export class Replica implements LogContent {
     return this.#state.get('own:applied') ?? logStart;
   }
 
-  /** The settings in the log; `undefined` without any. */
+  /** The settings in the log; `undefined` if it has none. */
   get settings(): ReplicaSettings | undefined {
     return this.#state.get('settings');
   }
@@ -77,19 +76,19 @@ export class Replica implements LogContent {
     return this.isLoading ? 'it was not loaded to its end' : undefined;
   }
 
-  /** Whether a snapshot is being loaded, or loading one was interrupted. */
+  /** True if a snapshot is being loaded, or loading one was interrupted. */
   get isLoading(): boolean {
     return this.#state.get('own:loading') ?? false;
   }
 
   /**
    * Applies entries for a limited time, in one transaction that is on disk when this returns.
-   * @param stepMs how long to work before the commit
-   * @throws {Error} if the first entry does not follow the last one applied, or a snapshot has to be loaded first
+   * @param stepMs duration of the work before the commit
+   * @throws {Error} if the first entry does not follow the last one applied, or a snapshot must be loaded first
    * @throws {NewerEntry} if this version cannot apply the first entry
    */
   apply(entries: readonly Entry[], stepMs = usualStepMs): AppliedEntries {
-    if (this.isLoading) throw new Error('Cannot apply entries: a snapshot has to be loaded first');
+    if (this.isLoading) throw new Error('Cannot apply entries: a snapshot must be loaded first');
     checkOrder(entries, this.applied.position);
     if (entries.length === 0) return { count: 0, refused: [] };
     const until = this.#monotonic() + stepMs;
@@ -113,8 +112,8 @@ export class Replica implements LogContent {
   }
 
   /**
-   * Does a step of upkeep that changes no report: rolls up counts, and removes those that were rolled up long ago.
-   * @returns records touched, 0 when nothing is left to do
+   * Does a step of upkeep that changes no report: rolls up counts, and removes counts that were rolled up long ago.
+   * @returns number of records touched, 0 if nothing is left to do
    */
   maintain({ environment, now, limit }: RetentionStep): number {
     if (this.isLoading || this.#erased.hasEnvironment(environment)) return 0;
@@ -127,20 +126,21 @@ export class Replica implements LogContent {
     });
   }
 
-  /** Erases some of what was deleted. @returns records touched, 0 when nothing is left */
+  /** Erases some deleted data. @returns number of records touched, 0 if nothing is left */
   erase(limit: number): number {
     return this.isLoading ? 0 : this.#transact(() => this.#erased.step(limit));
   }
 
-  /** Opens a snapshot of the content, to be closed. While it is open, commits make the file grow. */
+  /** Opens a snapshot of the content, which the caller must close. While it is open, commits make the file grow. */
   snapshot(partBytes?: number): ReplicaSnapshot {
-    if (this.isLoading) throw new Error('Cannot make a snapshot: one is being loaded');
+    if (this.isLoading) throw new Error('Cannot make a snapshot: a snapshot is being loaded');
     return new ReplicaSnapshot(this.#store, partBytes);
   }
 
   /**
-   * Replaces the content by a snapshot, in small steps. `isLoading` is true until it is complete, also after a crash: load again then.
-   * @param parts those of a `ReplicaSnapshot`
+   * Replaces the content by a snapshot, in small steps. `isLoading` is true until the load is complete, also after a
+   * crash: load again in that case.
+   * @param parts parts of a `ReplicaSnapshot`
    * @throws {SnapshotUnreadable}
    */
   load(parts: AsyncIterable<Uint8Array>): Promise<void> {
@@ -171,6 +171,6 @@ export class Replica implements LogContent {
 function checkOrder(entries: readonly Entry[], applied: number): void {
   for (const [index, { position }] of entries.entries()) {
     if (position === applied + index + 1) continue;
-    throw new Error(`Cannot apply entry ${position} of the log: ${applied + index + 1} is the next`);
+    throw new Error(`Cannot apply entry ${position} of the log: entry ${applied + index + 1} is the next`);
   }
 }

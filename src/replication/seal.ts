@@ -10,19 +10,19 @@ import { DeltaBuilder, type DeltaRoom, moveRecords, type Stage } from './stages.
 /** A step of the spool worker: seals some of the open delta, and notes what PostgreSQL has. */
 export interface SealTask {
   /**
-   * Time and state read *before* waiting for the lane (see `Lane.settled`): packets not committed when the step begins were admitted
-   * after the mark.
+   * Time and state read *before* waiting for the lane (see `Lane.settled`): packets not committed when the step begins
+   * were admitted after the watermark.
    */
   readonly watermark: StreamWatermark;
-  /** Deltas that PostgreSQL has, each with those before it. `at` is the time of confirmation (Unix ms). */
+  /** Deltas that PostgreSQL has, with all earlier ones of the stream. `at` is the time of confirmation (Unix ms). */
   readonly acknowledged?: readonly { readonly stream: string; readonly seq: number; readonly at: number }[];
-  /** Removes some deltas acknowledged before this time (Unix ms). Without it, nothing is removed. */
+  /** Removes some deltas acknowledged before this time (Unix ms). If it is missing, nothing is removed. */
   readonly removeBefore?: number | undefined;
-  /** Earlier streams that were closed. The rest of them moves to other streams. */
+  /** Earlier streams that were closed. Their remaining deltas move to other streams. */
   readonly closed?: readonly ClosedStream[];
   /** Earlier streams that PostgreSQL has completely, and has marked as done. */
   readonly finished?: readonly string[];
-  /** Seals nothing, and does the rest. */
+  /** True to seal nothing, and only note the progress. */
   readonly onlyNote?: boolean;
 }
 
@@ -32,18 +32,18 @@ export type SealRequest = Omit<SealTask, 'watermark'> & { readonly watermark: Om
 export interface SealResult {
   /** The last delta of the current stream. */
   readonly sealed: number;
-  /** Packets admitted before it are in deltas. At the end of a round, it becomes the mark of the round's first step. */
+  /** Packets admitted before it are in deltas. A finished round sets it to the watermark of its first step. */
   readonly watermark: StreamWatermark;
-  /** Whether the round is over. If not, the next step continues it, and its own mark has no effect. */
+  /** True if the round is over. If not, the next step continues it, and that step's own watermark has no effect. */
   readonly done: boolean;
-  /** The store of this node cannot take data, for example because its disk is full. */
+  /** True if the store of this node cannot take data, for example because its disk is full. */
   readonly storeFails?: boolean;
 }
 
-/** A stream that takes no more deltas. */
+/** A stream that accepts no more deltas. */
 interface ClosedStream {
   readonly stream: string;
-  /** The last delta in PostgreSQL. Those after it are certainly not in its log. */
+  /** Number of the last delta in PostgreSQL. Later deltas are certainly not in its log. */
   readonly after: number;
 }
 
@@ -52,13 +52,13 @@ interface Round {
   /** Packets admitted before it are in the deltas of this round and earlier ones. */
   readonly watermark: StreamWatermark;
   readonly stage: number;
-  /** The first key of the stage not visited yet. */
+  /** The first key of the stage that is not visited yet. */
   readonly from: Buffer;
 }
 
 const beginning = Buffer.alloc(0);
 
-/** Deltas in one transaction when a new stream begins and nothing else waits. */
+/** Maximum number of deltas in one transaction when a new stream begins and nothing else waits. */
 const inheritedDeltas = 64;
 
 interface SealerDeps {
@@ -77,18 +77,18 @@ export class Sealer {
   #record: StreamRecord;
   #round: Round | undefined;
 
-  /** @param record of the stream, as stored */
+  /** @param record record of the stream, as stored */
   constructor(deps: SealerDeps, record: StreamRecord) {
     this.#deps = deps;
     this.#store = deps.store;
     this.#record = record;
   }
 
-  /** Seals at most one delta. @throws the store's errors: nothing of the step was kept */
+  /** Seals at most one delta. @throws {Error} of the store: nothing of the step was kept */
   step(task: SealTask): SealResult {
     return this.#transact(() => {
       noteProgress(this.#store, task);
-      // The step may just have noted acknowledgements. The stored mark is that of the last delta.
+      // The step can just have noted acknowledgements. The stored watermark belongs to the last delta.
       const { mark, stream } = this.#record;
       const record = { ...this.#store.streams.get(stream)!, mark };
       if (task.onlyNote) return { record, round: this.#round, named: [] };
@@ -112,7 +112,7 @@ export class Sealer {
     return { sealed: record.sealed, watermark: record.mark, done: round === undefined };
   }
 
-  /** Call it in a transaction. @param limit maximum number of deltas */
+  /** Seals deltas. Call it in a transaction. @param limit maximum number of deltas */
   #seal(before: StreamRecord, from: Round, limit: number): SealedRound {
     let record = before;
     let round: Round | undefined = from;
@@ -137,7 +137,7 @@ export class Sealer {
     return { record, round, named };
   }
 
-  /** @returns where the round continues; `undefined` if it is over */
+  /** Fills a delta. @returns where the round continues; `undefined` if it is over */
   #fill(builder: DeltaBuilder, { watermark, stage, from }: Round): Round | undefined {
     const { stages } = this.#deps;
     for (let number = stage, key = from; number < stages.length; number += 1, key = beginning) {
@@ -147,7 +147,7 @@ export class Sealer {
     return undefined;
   }
 
-  /** @param watermark of the stream after this delta @returns the size of the delta */
+  /** Stores a delta. @param watermark watermark of the stream after this delta @returns the size of the delta */
   #put(builder: DeltaBuilder, record: StreamRecord, watermark: StreamWatermark): number {
     const { stream, number } = record;
     const seq = record.sealed + 1;
@@ -204,7 +204,7 @@ function acknowledge(store: SpoolStore, record: StreamRecord, seq: number, at: n
   return { ...record, acknowledged, waitingBytes, acknowledgements: [...earlier, [acknowledged, at]] };
 }
 
-/** Removes deltas acknowledged before a time, and a stream that is done and has none left. @returns the number of deltas */
+/** Removes deltas acknowledged before a time, and a done stream without deltas. @returns the number of deltas */
 function removeOld(store: SpoolStore, record: StreamRecord, before: number, limit: number): number {
   const old = record.acknowledgements.filter(([, at]) => at < before).at(-1)?.[0] ?? 0;
   const { stream, number, sealed, state } = record;
@@ -226,9 +226,9 @@ function removeOld(store: SpoolStore, record: StreamRecord, before: number, limi
 }
 
 /**
- * Moves the deltas of a closed stream after `after` to a new stream, which is shipped like any other. Its first delta names all
- * series, because replicas forget the names of a closed stream. The bodies of the others are unchanged: the stream and number in them
- * are not read. Call it in a transaction.
+ * Moves the deltas of a closed stream after `after` to a new stream, which is shipped like any other. Its first delta
+ * names all series, because replicas forget the names of a closed stream. The bodies of the other deltas are unchanged:
+ * the stream and number in them are not read. Call it in a transaction.
  */
 export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): void {
   const record = store.streams.get(stream);
@@ -267,8 +267,8 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
 }
 
 /**
- * The id of the stream that continues a closed one. It is derived from that stream's id, so two copies of a directory use the same id
- * for the same deltas, and PostgreSQL accepts them once.
+ * Returns the id of the stream that continues a closed one. It is derived from the id of the closed stream, so two
+ * copies of a directory use the same id for the same deltas, and PostgreSQL accepts them once.
  */
 function findUnusedHeir({ streams }: SpoolStore, stream: string): string {
   const heir = createHash('sha256').update(stream).digest('hex').slice(0, 32);

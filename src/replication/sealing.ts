@@ -2,7 +2,7 @@ import type { NodeDeps } from './node-parts.ts';
 import type { SealRequest, SealResult } from './seal.ts';
 import type { Streams } from './streams.ts';
 
-/** Interval between rounds. A cell that changes often is in fewer deltas. */
+/** Interval between rounds. A longer interval puts a cell that changes often into fewer deltas. */
 const everyMs = 1000;
 /** Maximum number of deltas that wait for PostgreSQL. Unsealed counts continue to be merged. */
 const maxAhead = 32;
@@ -19,7 +19,10 @@ export class SealPacer {
   isUnderWay = false;
   /** See `SealResult`. */
   storeFails = false;
-  /** The end of the last round: packets acknowledged before `mark.at` (PostgreSQL's clock, Unix ms) are in the deltas up to `sealed`. */
+  /**
+   * The end of the last round: packets acknowledged before `watermark.at` (PostgreSQL's clock, Unix ms) are in the
+   * deltas up to `sealed`.
+   */
   last: Pick<SealResult, 'watermark' | 'sealed'> = { watermark: { at: 0, applied: 0, version: 0 }, sealed: -1 };
 
   constructor(deps: NodeDeps, streams: Streams) {
@@ -27,7 +30,7 @@ export class SealPacer {
     this.#streams = streams;
   }
 
-  /** Requests a round at once. */
+  /** Requests an immediate round. */
   ask(): void {
     this.#isAsked = true;
   }
@@ -77,7 +80,8 @@ export class SealPacer {
     const { all } = this.#streams;
     const news = all.map((stream) => stream.news);
     const closed = all.filter(({ isOwn, held }) => held === 'closed' && !isOwn);
-    // While a stream is shipped again, none of its deltas may be removed: the spool counts them as acknowledged.
+    // While a stream is shipped again, none of its deltas are removed, because the spool counts them as
+    // acknowledged.
     const isSure = confirmedAt !== undefined && all.every(({ isShipped }) => isShipped);
     return {
       watermark: { at: time.now(), applied: replica.applied.position },

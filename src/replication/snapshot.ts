@@ -15,9 +15,10 @@ const gzip = promisify(gzipWithCallback);
 /**
  * The format in which the rows of a replica are transferred: parts, each compressed separately.
  *
- * A part begins with its number (u32, from 0) and whether it is the last (u8). The first continues with the length of the head (u32)
- * and the head as JSON. Then come rows: the table by its index in the head (u8), the lengths of key and value (u32 each), key, value.
- * All numbers are little-endian. The head names the layout of the usage store that the rows have.
+ * A part begins with its number (u32, from 0) and whether it is the last (u8). The first part continues with the length
+ * of the head (u32) and the head as JSON. The rows follow: the table by its index in the head (u8), the lengths of key
+ * and value (u32 each), key, value. All numbers are little-endian. The head names the layout of the usage store that
+ * the rows have.
  */
 const snapshotFormat = 1;
 
@@ -36,25 +37,25 @@ export const snapshotTables: readonly ReplicaTable[] = [
   ...(['exposureDays', 'forgotten', 'erased', 'senders', 'ledger', 'cumulative', 'totals'] as const),
 ];
 
-/** The rows of the node itself, which are not transferred: its own facts, and the secret of its digests. */
+/** The rows that belong to the node and are not transferred: its own facts, and the secret of its digests. */
 const ownRows: { readonly [Name in ReplicaTable]?: { readonly start: Buffer; readonly end: Buffer } } = {
   replica: { start: Buffer.from('own:'), end: Buffer.from('own;') },
   identities: { start: Buffer.from('secret'), end: Buffer.from('secret\0') },
 };
 
-/** Whether a row is one of `ownRows`. */
+/** True if a row is one of `ownRows`. */
 function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
   const own = ownRows[table];
   return own !== undefined && key.compare(own.start) >= 0 && key.compare(own.end) < 0;
 }
 
-/** The tables of a snapshot. Releases without the last ones load no snapshot that names them. */
+/** Lists the tables of a snapshot. Releases that lack the last tables load no snapshot that names them. */
 function listTables({ cumulative, totals }: ReplicaStore, transaction: Snapshot): readonly ReplicaTable[] {
   const isUsed = [cumulative, totals].some((table) => [...table.getKeys({ transaction, limit: 1 })].length > 0);
   return isUsed ? snapshotTables : snapshotTables.slice(0, -2);
 }
 
-/** The head of a snapshot in the current format. */
+/** Returns the head of a snapshot in the current format. */
 function createHead({ position, id }: LogPosition, tables = snapshotTables): SnapshotHead {
   return { format: snapshotFormat, layout: currentLayout(usageLayout), position, id, tables };
 }
@@ -62,7 +63,7 @@ function createHead({ position, id }: LogPosition, tables = snapshotTables): Sna
 const partHead = 5;
 const rowHead = 9;
 
-/** Bytes of rows in a part. Compressed they are about 1 MiB. */
+/** Bytes of rows in a part. A compressed part is about 1 MiB. */
 const usualPartBytes = 3 * 2 ** 20;
 /** Bytes of rows collected before a pause, which takes a millisecond or two. */
 const sliceBytes = 256 * 1024;
@@ -104,7 +105,7 @@ export class ReplicaSnapshot {
 
   async *#rawParts(): AsyncGenerator<Buffer, void, undefined> {
     const transaction = this.#snapshot;
-    if (transaction === undefined) throw new Error('The parts of a snapshot are read once');
+    if (transaction === undefined) throw new Error('The parts of a snapshot can be read only once');
     let number = 0;
     let bytes = 0;
     let slice = 0;
@@ -133,7 +134,7 @@ export class ReplicaSnapshot {
   }
 }
 
-/** @param head for the first part */
+/** Encodes a part. @param head included in the first part */
 function encodePart(number: number, rows: readonly Buffer[], isLast: boolean, head?: SnapshotHead): Buffer {
   const text = Buffer.from(head === undefined ? '' : JSON.stringify(head));
   const start = Buffer.allocUnsafe(partHead + (head === undefined ? 0 : 4));
@@ -143,7 +144,7 @@ function encodePart(number: number, rows: readonly Buffer[], isLast: boolean, he
   return Buffer.concat([start, text, ...rows]);
 }
 
-/** @param table its index in the head */
+/** Encodes a row. @param table index of its table in the head */
 function encodeRow(table: number, key: Buffer, value: Buffer): Buffer {
   const row = Buffer.allocUnsafe(rowHead + key.length + value.length);
   row.writeUInt8(table, 0);
@@ -165,11 +166,14 @@ export class SnapshotUnreadable extends Error {
 
 const gunzip = promisify(gunzipWithCallback);
 
-/** Bytes of rows in one transaction. Each ends with two flushes of the disk, which take longer than the rows. */
+/** Bytes of rows in one transaction. Its two flushes of the disk take longer than the rows. */
 const stepBytes = 4 * 1024 * 1024;
 /** Maximum inflated size of a part. */
 const maxPartBytes = 64 * 2 ** 20;
-/** Reports cache data while `late` of its environment is unchanged. `late` never reaches this value by itself. */
+/**
+ * Value of `late` after a load. Reports cache data while `late` of its environment is unchanged. `late` never reaches
+ * this value by itself.
+ */
 const lateOfLoad = 2 ** 32;
 
 /**
@@ -209,7 +213,7 @@ export async function loadNothing(store: ReplicaStore, state: ReplicaState): Pro
   finish(store, state, await empty(store, state), undefined);
 }
 
-/** @returns the environments that had records */
+/** Empties the replica. @returns the environments that had records */
 async function empty(store: ReplicaStore, state: ReplicaState): Promise<ReadonlySet<number>> {
   const before = new Set(Array.from(store.carried.getKeys(), (key) => key.readUInt32BE(0)));
   transact(store.lmdb, () => {
@@ -270,7 +274,7 @@ async function putRows(
       for (let bytes = 0; bytes < stepBytes && next.done !== true; next = rows.next()) {
         const { table: place, key, value } = next.value;
         bytes += key.length + value.length;
-        if (place >= tables.length) throw new SnapshotUnreadable('a row is of no table');
+        if (place >= tables.length) throw new SnapshotUnreadable('a row belongs to no table');
         const name = tables[place];
         if (name !== undefined && !isOwnRow(name, key)) store[name].putSync(key, value);
       }
@@ -291,7 +295,7 @@ function renewLate({ carried }: ReplicaStore, environments: Iterable<number>, lo
 
 interface SnapshotPart {
   readonly isLast: boolean;
-  /** In the first part only. */
+  /** Head of the snapshot; only the first part has one. */
   readonly head: SnapshotHead | undefined;
   readonly rows: Generator<PartRow>;
 }
@@ -302,7 +306,7 @@ interface PartRow {
   readonly value: Buffer;
 }
 
-/** Reads a part of `encodePart`. @throws {SnapshotUnreadable} also while the rows are read */
+/** Reads a part encoded by `encodePart`. @throws {SnapshotUnreadable} also while the rows are read */
 function readPart(bytes: Buffer, number: number): SnapshotPart {
   if (bytes.length < partHead || bytes.readUInt32LE(0) !== number)
     throw new SnapshotUnreadable(`its part ${number} is missing or damaged`);
@@ -346,7 +350,7 @@ function* readRows(bytes: Buffer, from: number, number: number): Generator<PartR
 /** A table of earlier versions. Its rows are skipped. */
 const formerTable = 'refused';
 
-/** The tables of a head; `undefined` for a former one. @throws {SnapshotUnreadable} */
+/** Returns the tables of a head, with `undefined` for a former table. @throws {SnapshotUnreadable} */
 function knownTables({ tables }: SnapshotHead): (ReplicaTable | undefined)[] {
   return tables.map((each) => {
     const name = snapshotTables.find((known) => known === each);

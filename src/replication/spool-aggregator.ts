@@ -30,15 +30,15 @@ import { createStages, wholeRoom } from './stages.ts';
 
 /** Writes the spool in the spool worker's thread. Each call is one transaction, which is on disk when it returns. */
 interface SpoolAggregator extends FoldHandler {
-  /** Adds a batch to the open delta, or nothing of it if it throws. */
+  /** Adds a batch to the open delta. If it throws, nothing of the batch is added. */
   write(envelope: Envelope): void;
-  /** Seals some of the open delta, or nothing if it throws. */
+  /** Seals some of the open delta. If it throws, nothing is sealed. */
   seal(task: SealTask): SealResult;
 }
 
 /** The stream of this process, and its limits. */
 export interface SpoolLimits {
-  /** A random id. */
+  /** Random id of the stream. */
   readonly stream: string;
   /** State of the node before its first packet. */
   readonly watermark: StreamWatermark;
@@ -111,7 +111,10 @@ export function createSpoolAggregator(
   };
 }
 
-/** Keeps messages apart, because another machine may have counted the same. Replicas count what cumulative ones add. */
+/**
+ * Adds a batch. Its messages are stored separately, because another machine might have counted the same ones. For
+ * cumulative messages, replicas count only the increase.
+ */
 function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Envelope): void {
   const messages = countedMessages(envelope);
   for (const message of messages) {
@@ -126,7 +129,7 @@ function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Env
   for (const section of sections) section.add(rest);
 }
 
-/** The streams of a spool, with the size of the deltas that wait: records of earlier versions do not have it. */
+/** Lists the streams of a spool, with the size of the waiting deltas, which records of earlier versions lack. */
 function measuredStreams(store: SpoolStore): StreamRecord[] {
   const unmeasured = listStreams(store).filter(({ waitingBytes }) => waitingBytes === undefined);
   if (unmeasured.length > 0)
@@ -150,10 +153,10 @@ function beginStream(store: SpoolStore, stream: string, watermark: StreamWaterma
   return record;
 }
 
-/** Maximum number of unknown instance ids in the open delta: unauthenticated senders can make them up. */
+/** Maximum number of unknown instance ids in the open delta: unauthenticated senders can invent them. */
 export const maxUnresolved = 10_000;
 
-/** Unknown instance ids in order of arrival. Those above the limit are dropped, like ids that were never minted. */
+/** Unknown instance ids in order of arrival. Ids above the limit are dropped, like ids that were never minted. */
 class UnresolvedSection implements Section {
   readonly #store: SpoolStore;
   #held: number;
@@ -186,7 +189,7 @@ class UnresolvedSection implements Section {
 
 const keyBytes = 6;
 
-/** Running totals, in order of arrival. */
+/** Returns the section of running totals, in order of arrival. */
 function pendingTotals({ totals }: SpoolStore): Section {
   return {
     add(envelope) {
@@ -227,15 +230,15 @@ const place = { counts: 0, measurements: 1, users: 2, exposures: 3, unresolved: 
 type Kind = keyof typeof place;
 
 /**
- * The messages of a batch. One that adds nothing is shipped too: its counts may be those of an equal message of this batch, but
- * a retry on another node must find it.
+ * Returns the messages of a batch. A message that adds nothing is shipped too: its counts can be in an equal message of
+ * this batch, but a retry on another node must find it.
  */
 function countedMessages(envelope: Envelope): readonly BatchMessage[] {
   if (envelope.messages === undefined) return [];
   return messageChanges(envelope).filter(({ forgotten }) => forgotten !== true);
 }
 
-/** The batch without the contents of these messages. */
+/** Returns the batch without the contents of these messages. */
 export function withoutMessages(envelope: Envelope, messages: readonly BatchMessage[]): Envelope {
   if (messages.length === 0) return envelope;
   const ranges = (kind: Kind) => messages.map((message) => getRange(message, kind));

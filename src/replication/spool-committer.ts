@@ -11,13 +11,13 @@ import type { SpoolActions, SpoolStart } from './spool-worker.ts';
 
 /** Commits the batches of a node. Seals run one after another, in the order of the calls. */
 export interface SpoolCommitter extends Committer, Pick<JournaledCommitter, 'unfolded'> {
-  /** Seals at most one delta of what is durable. @throws {Error} if nothing of it was kept */
+  /** Seals at most one delta of what is durable. @throws {Error} nothing was sealed */
   seal(task: SealTask): Promise<SealResult>;
 }
 
 /**
  * Starts the threads that commit and fold, and folds what an earlier process has left.
- * @throws {CommitFailed} if that cannot be read or folded
+ * @throws {CommitFailed} if these batches cannot be read or folded
  */
 export async function startSpoolCommitter(
   { lmdb }: SpoolStore,

@@ -4,7 +4,7 @@ import { openSpoolStore } from '../storage/lmdb/usage.ts';
 import type { SealTask } from './seal.ts';
 import { createSpoolAggregator, type SpoolLimits } from './spool-aggregator.ts';
 
-/** What the spool worker is started with. */
+/** Start options of the spool worker. */
 export interface SpoolStart extends SpoolLimits, Journals {
   readonly data: string;
 }

@@ -1,7 +1,7 @@
 /*
- * src/replication: usage of several machines. Each node counts into its spool (this file). The spool holds the open delta, which
- * sections write as they write a usage store (spool-aggregator.ts), and the deltas sealed from it (seal.ts). Sealed deltas are
- * shipped to PostgreSQL, whose log every node applies in the same order.
+ * src/replication counts usage on several machines. Each node counts into its spool (this file). The spool holds the
+ * open delta, which sections write as they write a usage store (spool-aggregator.ts), and the deltas sealed from it
+ * (seal.ts). Sealed deltas are shipped to PostgreSQL, whose log every node applies in the same order.
  */
 
 import { pairKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
@@ -22,15 +22,15 @@ export interface SpoolLevel {
 }
 
 /**
- * The counts of a node that PostgreSQL does not have, or has had for less than an hour. Any thread may read it. Only the spool worker
- * writes it, except for the ids.
+ * The counts of a node that PostgreSQL does not have, or has had for less than an hour. Any thread can read it. Only
+ * the spool worker writes it, except for the ids.
  */
 export class Spool {
   readonly store: SpoolStore;
   /** The random id of the data directory. */
   readonly directory: string;
 
-  /** Opens the spool of a data directory, or creates it. The main thread opens it first. @param newId generates a random id */
+  /** Opens or creates the spool of a data directory. The main thread is first. @param newId generates a random id */
   constructor(data: string, newId: () => string) {
     this.store = openSpoolStore(data);
     this.directory = this.store.meta.get('directory') ?? this.#put('directory', newId());
@@ -47,7 +47,7 @@ export class Spool {
     this.#put('engine', postgresId);
   }
 
-  /** The streams with deltas here and the current one, in order of creation. */
+  /** Lists the current stream and the streams with deltas here, in order of creation. */
   streams(): StreamRecord[] {
     this.#refresh();
     return listStreams(this.store);
@@ -58,7 +58,7 @@ export class Spool {
     return this.store.streams.get(stream);
   }
 
-  /** Deltas of a stream from a number on, in order. */
+  /** Returns the deltas of a stream from a number on, in order. */
   deltas(stream: string, from: number, limit: number): SealedDelta[] {
     const known = this.stream(stream);
     return known === undefined ? [] : readDeltas(this.store, known.number, from, limit);
@@ -68,7 +68,7 @@ export class Spool {
     const open = this.streams().filter(({ state }) => state === 'open');
     const waiting = open.filter(({ sealed, acknowledged }) => sealed > acknowledged);
     const oldest = waiting.map(({ stream, acknowledged }) => this.deltas(stream, acknowledged + 1, 1)[0]);
-    // Nothing is sealed while PostgreSQL is away: all that waits may be in the open delta.
+    // Nothing is sealed while PostgreSQL is away: all waiting data can be in the open delta.
     const { counts, measurements, apart, cumulative, totals, ledger, used, unresolved } = this.store;
     const tables = [counts, measurements, apart, cumulative, totals, ledger, used, unresolved];
     const isCounted = tables.some((table) => [...table.getKeys({ limit: 1 })].length > 0);
@@ -97,20 +97,20 @@ export class Spool {
   }
 }
 
-/** The streams of a spool in order of creation. */
+/** Lists the streams of a spool in order of creation. */
 export function listStreams({ streams }: Pick<SpoolStore, 'streams'>): StreamRecord[] {
   const found = Array.from(streams.getRange(), ({ value }) => value);
   return found.sort((one, other) => one.number - other.number);
 }
 
-/** The number of the next stream. */
+/** Returns the number of the next stream. */
 export function nextNumber(store: SpoolStore): number {
   return (listStreams(store).at(-1)?.number ?? 0) + 1;
 }
 
 const headBytes = 24;
 
-/** Deltas of a stream from a number on, in order. */
+/** Reads the deltas of a stream from a number on, in order. */
 export function readDeltas(
   { deltas }: Pick<SpoolStore, 'deltas'>,
   number: number,
@@ -139,8 +139,9 @@ export function putDelta(store: SpoolStore, number: number, delta: SealedDelta):
 }
 
 /**
- * Bytes of a spool that are not in PostgreSQL: of the open delta, and of the deltas that wait. Names of series, messages of the last
- * minutes and the deltas of the last hour do not count: they stay when everything is shipped, so a spool filled by them would stay full.
+ * Returns the number of bytes of a spool that are not in PostgreSQL: the open delta and the waiting deltas. Names of
+ * series, messages of the last minutes and deltas of the last hour are not included. They stay when everything is
+ * shipped, so a spool filled by them would stay full.
  */
 function bytesOfSpool(store: SpoolStore): number {
   const { lmdb: _, streams, meta, series, messages, deltas, ...tables } = store;

@@ -24,7 +24,7 @@ import { cumulativeRecord, emptyContent, messageRecord, totalRecord, unresolvedR
 /** Approximate limits of a delta. Packets wait while it is sealed. */
 export interface DeltaRoom {
   readonly rows: number;
-  /** Before compression. */
+  /** Limit of the size before compression. */
   readonly bytes: number;
 }
 
@@ -41,7 +41,7 @@ export class DeltaBuilder {
   #rows = 0;
   #bytes = 0;
 
-  /** @param isNamed whether the stream has named a series (see `seriesRef`) */
+  /** @param isNamed returns true if the stream has named a series (see `seriesRef`) */
   constructor(store: SpoolStore, isNamed: (ref: number) => boolean, room: DeltaRoom) {
     this.#room = room;
     this.#store = store;
@@ -74,24 +74,27 @@ export class DeltaBuilder {
     this.#bytes += nameBytes;
   }
 
-  /** Names the series in the first column of flat rows. @param environment if that column has ordinals of it */
+  /** Names the series in the first column of flat rows. @param environment set if the column has its ordinals */
   nameRows(rows: readonly number[], width: number, environment = 0): void {
     for (let at = 0; at < rows.length; at += width) this.name(seriesRef(environment, rows[at]!));
   }
 }
 
-/** How a table of the open delta is sealed. Each record moves to the draft. Its state in memory is dropped, so that it is not put again. */
+/**
+ * A stage of sealing, which moves the records of one table of the open delta into a delta. The state in memory of a
+ * moved record is dropped, so that it is not stored again.
+ */
 export interface Stage {
   readonly table: Table;
-  /** Adds a record to the draft. LMDB reuses both buffers for the next record. @returns its size in rows */
+  /** Adds a record to the delta. LMDB reuses both buffers for the next record. @returns its size in rows */
   move(key: Buffer, value: Buffer, builder: DeltaBuilder): number;
   remove(key: Buffer): void;
 }
 
 /**
- * Moves records of a table into a draft in key order, until it is full. Call it in a transaction.
+ * Moves records of a table into a delta in key order, until it is full. Call it in a transaction.
  * @param from the first key to visit
- * @returns where to continue; `undefined` at the end
+ * @returns the key to continue at; `undefined` at the end
  */
 export function moveRecords(stage: Stage, builder: DeltaBuilder, from: Buffer): Buffer | undefined {
   const moved: Buffer[] = [];
@@ -108,7 +111,7 @@ export function moveRecords(stage: Stage, builder: DeltaBuilder, from: Buffer): 
   return next;
 }
 
-/** Cost of a separate record in rows of cells, of which a block has many. */
+/** Cost of a separate record, in rows of cells. */
 const recordRows = 3;
 /** Approximate size of a name. */
 const nameBytes = 40;
@@ -116,11 +119,11 @@ const nameBytes = 40;
 interface InMemory {
   readonly hot: HotTables;
   forgetLedger(): void;
-  /** Notes that a use of an unknown instance id was sealed. */
+  /** Called when a use of an unknown instance id was sealed. */
   resolvedOne(): void;
 }
 
-/** The tables of the open delta, in sealing order. */
+/** Returns the stages of all tables of the open delta, in sealing order. */
 export function createStages(store: SpoolStore, { hot, forgetLedger, resolvedOne }: InMemory): readonly Stage[] {
   return [
     createStage(store.apart, (_, value, builder) => {
@@ -241,7 +244,7 @@ function totalsStage({ totals }: SpoolStore): Stage {
   });
 }
 
-/** Keeps the state in memory: a series seen in a minute need not be put again for that minute. */
+/** Seals the first and last minutes. The state in memory stays, so that they are not stored again. */
 function seenStage({ seen }: SpoolStore): Stage {
   return createStage(seen, (key, value, builder) => {
     const minutes = decodeSeen(value);
@@ -259,7 +262,7 @@ function seenStage({ seen }: SpoolStore): Stage {
 }
 
 function exposuresStage(store: SpoolStore): Stage {
-  const isPerson = (key: Buffer) => key.length > 4; // Otherwise the number of people in an environment.
+  const isPerson = (key: Buffer) => key.length > 4; // The other keys are the number of people in an environment.
   return {
     table: store.exposures,
     move(key, value, builder) {

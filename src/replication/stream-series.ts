@@ -14,21 +14,21 @@ import type { ReplicaStore } from '../storage/lmdb/usage.ts';
 import { defaultSettings } from './entry.ts';
 import type { ErasedNumbers, ReplicaState } from './replica-state.ts';
 
-/** Instead of a ref: the stream has not named this series, or its name is invalid. */
+/** Result in place of a ref: the stream has not named this series, or its name is invalid. */
 export const unknownSeries = -1;
-/** Instead of a ref: its environment was deleted. */
+/** Result in place of a ref: its environment was deleted. */
 export const erasedSeries = -2;
 
 /** Maximum number of refs in memory, about 20 MB. */
 const maxKnown = 200_000;
 
 /**
- * Maps the series of a stream to those of the replica. Each node numbers its own series, so a stream names a number before it uses it,
- * and the replica looks up its own number for that name. Names above the limits are folded again, in the order of the log, because
- * many nodes together may have more names than one.
+ * Maps the series of a stream to the series of the replica. Each node numbers its own series. So a stream names a
+ * number before it uses it, and the replica looks up its own number for that name. Names above the limits are folded
+ * again, in the order of the log, because many nodes together can have more names than one node.
  *
- * `streamSeries`: key, big-endian: number of the stream (u32, see `StreamFacts`), environment (u32), ordinal (u32). Value: the
- * replica's ordinal (u32).
+ * `streamSeries`: key, big-endian: number of the stream (u32, see `StreamFacts`), environment (u32), ordinal (u32).
+ * Value: the replica's ordinal (u32).
  */
 export class StreamSeries {
   readonly #store: ReplicaStore;
@@ -55,7 +55,7 @@ export class StreamSeries {
     this.#known.set(stream, this.#ofStream);
   }
 
-  /** Adds a name. Call it in a transaction. @returns whether it is valid */
+  /** Adds a name. Call it in a transaction. @returns true if it is valid */
   add({ environment, ordinal, name }: NewSeries): boolean {
     if (this.#erased.hasEnvironment(environment)) return true;
     const own = this.#ownRef(environment, name);
@@ -66,12 +66,12 @@ export class StreamSeries {
     return true;
   }
 
-  /** The replica's ref for a ref of the stream; or `unknownSeries` or `erasedSeries`. */
+  /** Returns the replica's ref for a ref of the stream, `unknownSeries` or `erasedSeries`. */
   of(ref: number): number {
     return this.#ofStream.get(ref) ?? this.#find(ref);
   }
 
-  /** The ordinal under which the senders of a feature are kept. @param ref of any series of the feature in the replica */
+  /** Returns the ordinal under which the senders of a feature are kept. @param ref any series of the feature */
   ordinalOfFeature(ref: number): number {
     const ordinal = ref % seriesPerEnvironment;
     const environment = Math.floor(ref / seriesPerEnvironment);
@@ -81,7 +81,7 @@ export class StreamSeries {
     return this.#dictionary.of(environment).findFirst(feature)?.ordinal ?? ordinal;
   }
 
-  /** Removes series of a closed stream. Call it in a transaction. @returns the number, at most `limit` */
+  /** Removes series of a closed stream. Call it in a transaction. @returns number removed, at most `limit` */
   remove(stream: number, limit: number): number {
     this.#size -= this.#known.get(stream)?.size ?? 0;
     this.#known.delete(stream);

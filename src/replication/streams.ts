@@ -4,7 +4,7 @@ import type { NodeDeps } from './node-parts.ts';
 import type { SealTask } from './seal.ts';
 import type { SealedDelta } from './spool.ts';
 
-/** Limits of one transaction. */
+/** Maximum number of deltas in one transaction. */
 const maxDeltas = 16;
 const maxBytes = 4 * 1024 * 1024;
 
@@ -30,7 +30,7 @@ const closedUnknown =
 const unknown =
   'PostgreSQL waits for a stream of this directory that is not in it, so reports are not complete: start the copy of the directory that has it, or, if it is lost, run flagmeter postgres forget-node for this node, which continues';
 
-/** A stream of this directory: what is sealed, what PostgreSQL has, and what to do next. */
+/** A stream of this directory: its sealed deltas, its state in PostgreSQL, and its next action. */
 class Stream implements KnownStream {
   readonly isOwn: boolean;
   readonly #deps: NodeDeps;
@@ -70,7 +70,7 @@ class Stream implements KnownStream {
     };
   }
 
-  /** Whether PostgreSQL has all of it, as far as known. */
+  /** True if PostgreSQL has all of it, as far as known. */
   get isShipped(): boolean {
     return this.acknowledged === this.sealed && this.held !== 'foreign';
   }
@@ -89,7 +89,7 @@ class Stream implements KnownStream {
     return delta?.seq === seq ? delta : undefined;
   }
 
-  /** Takes over the record of the spool. It has none for a stream that is done and past its hour. */
+  /** Takes over the record of the spool. The spool has no record for a stream that is done and whose hour is over. */
   update(record: StreamRecord = { ...this.#record, first: this.sealed + 1, state: 'done' }): void {
     this.#record = record;
   }
@@ -103,14 +103,14 @@ class Stream implements KnownStream {
 
   /**
    * Ships the next deltas.
-   * @returns whether any were shipped; if not, there are none, or PostgreSQL must be queried first
+   * @returns true if deltas were shipped; false if there are none, or PostgreSQL must be queried first
    * @throws {PostgresError}
    */
   async shipNext(): Promise<boolean> {
     if (!this.isKnown || this.waiting === 0) return false;
     const deltas = this.#next();
     if (deltas.length === 0) return false;
-    this.isKnown = false; // Until the outcome is known.
+    this.isKnown = false; // The state is in doubt until the result is known.
     const at = await ship(this.#deps.link, this.stream, deltas, this.#delta(deltas[0]!.seq - 1));
     if (at === undefined) return false;
     this.isKnown = true;
@@ -176,7 +176,7 @@ class Stream implements KnownStream {
   }
 }
 
-/** The streams of a data directory, by this process and earlier ones. */
+/** The streams of a data directory, of this process and earlier ones. */
 export class Streams {
   readonly #deps: NodeDeps;
   readonly all: Stream[] = [];
@@ -199,9 +199,9 @@ export class Streams {
   }
 
   /**
-   * Closes open streams that the spool does not have, if nothing of them is in the log. Otherwise they would hold back
-   * `completeThrough` forever. They were finished here before PostgreSQL reverted, or their process used a copy of this directory. Such
-   * a process finds its stream closed, and ships its counts under another one.
+   * Closes open streams that the spool does not have, if the log has nothing of them. Otherwise they would hold back
+   * `completeThrough` forever. They were finished here before PostgreSQL reverted, or their process used a copy of this
+   * directory. Such a process finds its stream closed, and ships its counts under another stream.
    * @param said streams of this directory in PostgreSQL
    */
   async closeUnknown(said: readonly (PostgresStream & { readonly stream: string })[]): Promise<void> {
@@ -214,7 +214,10 @@ export class Streams {
     }
   }
 
-  /** The spool no longer has a stream that is done for an hour. Only the spool has a stream of an earlier version that was set aside. */
+  /**
+   * True if this directory has the stream. The spool no longer has a stream that has been done for an hour. Only the
+   * spool has a stream of an earlier version that was set aside.
+   */
   #isKnown(stream: string): boolean {
     return this.all.some((each) => each.stream === stream) || this.#deps.spool.stream(stream) !== undefined;
   }
@@ -222,11 +225,11 @@ export class Streams {
 
 /** The state of a stream on this node. Its deltas are numbered 1, 2, 3 and so on. */
 export interface KnownStream {
-  /** Whether this process seals it. If not, an earlier process did, or the original of which this directory is a copy. */
+  /** True if this process seals it. If not, an earlier process or the original of this copied directory did. */
   readonly isOwn: boolean;
   readonly sealed: number;
   readonly acknowledged: number;
-  /** The first delta still kept; `sealed + 1` if none is. */
+  /** Number of the first delta still kept; `sealed + 1` if no delta is kept. */
   readonly kept: number;
   digest(seq: number): string | undefined;
 }
@@ -234,9 +237,12 @@ export interface KnownStream {
 /** The state of a stream in PostgreSQL: its last delta there. */
 export interface PostgresStream {
   readonly seq: number;
-  /** Digest of that delta, hex; empty if there is none, or if the stream was restored from a replica: see `putStreams`. */
+  /** Digest of that delta, hex; empty if there is no delta, or if it is unknown: see `putStreams`. */
   readonly digest: string;
-  /** Any other than `open` is closed: the log takes no more of it. Earlier versions distinguish `done` from `forgotten`. */
+  /**
+   * State of the stream. Every state except `open` is closed: the log accepts no more deltas of it. Earlier versions
+   * distinguish `done` from `forgotten`.
+   */
   readonly state: 'open' | 'done' | 'forgotten';
 }
 
@@ -248,7 +254,7 @@ export type Decision =
   | { readonly action: 'ship'; readonly from: number }
   /** PostgreSQL reverted to an earlier state: ship again from here. */
   | { readonly action: 'shipAgain'; readonly from: number }
-  /** What was read may not be replicated: look again after a synchronous commit. */
+  /** The rows read might not be replicated yet: read them again after a synchronous commit. */
   | { readonly action: 'confirm' }
   /** Ship nothing of the stream for now, and keep all of it. */
   | { readonly action: 'hold'; readonly why: HoldReason };
@@ -262,14 +268,14 @@ export type Decision =
 export type HoldReason = 'foreign' | 'closed' | 'behind';
 
 /**
- * Decides what to do with a stream, by its state on this node and in PostgreSQL. Called when the fence rejected a delta, and at each
- * heartbeat. All cases are here.
+ * Decides what to do with a stream, by its state on this node and in PostgreSQL. Called when the fence rejected a
+ * delta, and at each heartbeat. This function handles all cases.
  * @param said `undefined` if PostgreSQL has no such stream
- * @param isConfirmed whether a synchronous commit after reading `said` succeeded
+ * @param isConfirmed true if a synchronous commit after reading `said` succeeded
  */
 export function decide(known: KnownStream, said: PostgresStream | undefined, isConfirmed: boolean): Decision {
   const { sealed, acknowledged, kept, isOwn } = known;
-  // Nothing will be shipped of an empty stream, so registering it would only hold back `completeThrough`.
+  // An empty stream ships nothing, so registering it would only hold back `completeThrough`.
   if (said === undefined && sealed === 0 && !isOwn) return { action: isConfirmed ? 'rest' : 'confirm' };
   if (said === undefined) return { action: 'register' };
   const { seq, state } = said;
@@ -286,7 +292,7 @@ function hold(why: HoldReason): Decision {
   return { action: 'hold', why };
 }
 
-/** Whether PostgreSQL has a delta of this stream that was not sealed here. */
+/** True if PostgreSQL has a delta of this stream that was not sealed here. */
 function isForeign(known: KnownStream, { seq, digest }: PostgresStream): boolean {
   if (seq > known.sealed) return true;
   return seq >= known.kept && digest !== '' && known.digest(seq) !== digest;

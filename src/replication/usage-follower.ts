@@ -7,24 +7,24 @@ import type { PostgresSession } from './postgres/connection.ts';
 import { Follower, type LogGap, type LogPosition, type LogRead, logStart } from './postgres/follower.ts';
 import { SnapshotUnreadable } from './snapshot.ts';
 
-/** Interval between attempts to read an unreadable snapshot. Another node may make a newer one. */
+/** Interval between attempts to read an unreadable snapshot. Another node can make a newer one. */
 const unreadableMs = 60_000;
 
-/** Interval between calls of `meanwhile` during a wait. */
+/** Interval between calls of the `meanwhile` callback. */
 const meanwhileMs = 250;
 
-/** A read with this many entries is of a backlog. */
+/** Minimum number of entries in a read of a backlog. */
 const backlogEntries = 64;
 /** Time until the commit while applying a backlog, ms. */
 const backlogStepMs = 50;
 
-/** PostgreSQL has lost a part of the log. The replica is kept: it may be all that is left of that part. */
+/** PostgreSQL has lost some entries of the log. The replica is kept, because it can be their last copy. */
 class BrokenLog extends Error {
   override readonly name = 'BrokenLog';
 
   constructor(missing: number) {
     super(
-      `Cannot follow the log: PostgreSQL does not have its entry ${missing}, and no snapshot includes it; if that does not change within some minutes, restore the database from a backup`,
+      `Cannot follow the log: PostgreSQL does not have its entry ${missing}, and no snapshot includes it; if this does not change within some minutes, restore the database from a backup`,
     );
   }
 }
@@ -32,12 +32,12 @@ class BrokenLog extends Error {
 /** Applies the log of usage to the replica. */
 export class UsageFollower extends Follower<StoredEntry> {
   readonly #deps: NodeDeps;
-  /** Called regularly during long work. */
+  /** Callback that runs regularly during long work. */
   readonly #meanwhile: () => Promise<void>;
   readonly refused: RefusedRows;
   /** Number of times that the replica was emptied or loaded. */
   rebases = 0;
-  /** Set when a later version wrote the next entry: this node can only count. */
+  /** The entry of a later version that comes next, if any: this node can only count. */
   newer: NewerEntry | undefined;
   /** The last snapshot that was unreadable. */
   #unreadable: { readonly snapshot: string; readonly at: number; readonly error: unknown } | undefined;
@@ -84,7 +84,7 @@ export class UsageFollower extends Follower<StoredEntry> {
     }
   }
 
-  /** Loads the newest snapshot. Without any, starts with the first entry of the log. */
+  /** Loads the newest snapshot. If there is no snapshot, starts with the first entry of the log. */
   protected async load({ message: reason, isLost }: LogGap): Promise<void> {
     const { link, replica, log } = this.#deps;
     const from = replica.applied.position;
@@ -103,7 +103,7 @@ export class UsageFollower extends Follower<StoredEntry> {
 
   async #setAside(): Promise<void> {
     const kept = this.#deps.main.setAside().then(() => true);
-    kept.catch(() => {}); // `meanwhile` may fail first.
+    kept.catch(() => {}); // `meanwhile` can fail first.
     while (!(await Promise.race([kept, setTimeout(meanwhileMs, false)]))) await this.#meanwhile();
   }
 
@@ -117,7 +117,10 @@ export class UsageFollower extends Follower<StoredEntry> {
     }
   }
 
-  /** Reading a large snapshot each turn would load PostgreSQL and fill the log. @throws {SnapshotUnreadable} */
+  /**
+   * Refuses a snapshot that was unreadable a short time ago. Reading a large snapshot each second would load PostgreSQL
+   * and fill the log. @throws {SnapshotUnreadable}
+   */
   #passOverUnreadable(snapshot: string | undefined): void {
     if (this.#unreadable === undefined || this.#unreadable.snapshot !== snapshot) return;
     if (this.#deps.clock.monotonic() - this.#unreadable.at < unreadableMs) throw this.#unreadable.error;
@@ -131,11 +134,11 @@ export class UsageFollower extends Follower<StoredEntry> {
   }
 }
 
-/** Approximate limits of a read, so that a long log is applied in small steps. */
+/** Approximate limit of a read, so that a long log is applied in small steps. */
 const maxEntries = 256;
 const maxBytes = 2 * 1024 * 1024;
 
-/** Reads the entries after the last one applied, and that one. */
+/** Reads the last applied entry and the entries after it. */
 export async function readEntries(session: PostgresSession, from: LogPosition): Promise<LogRead<StoredEntry>> {
   const { rows: entries } = await session.query<StoredEntry>({
     name: 'fm-follow',
@@ -181,7 +184,7 @@ const logEveryMs = 60_000;
 export class RefusedRows {
   readonly #deps: Pick<NodeDeps, 'link' | 'clock' | 'log'>;
   #loggedAt = Number.NEGATIVE_INFINITY;
-  /** Number of rows since the last message, and the last one. */
+  /** Number of rows since the last message, and the last row. */
   #rows = 0;
   #last: Refusal | undefined;
 
@@ -189,7 +192,7 @@ export class RefusedRows {
     this.#deps = deps;
   }
 
-  /** All replicas refuse the same rows, so each is kept once. */
+  /** Stores refused rows. All replicas refuse the same rows, so each row is stored once. */
   async add(refused: readonly Refusal[]): Promise<void> {
     if (refused.length === 0) return;
     this.#rows += refused.length;
@@ -208,7 +211,7 @@ export class RefusedRows {
     });
   }
 
-  /** Logs the rows since the last message. Call it regularly. */
+  /** Logs the number of rows since the last message. Call it regularly. */
   logDue(): void {
     const now = this.#deps.clock.monotonic();
     if (this.#last === undefined || now - this.#loggedAt < logEveryMs) return;

@@ -13,17 +13,17 @@ export interface HomeTask {
 interface HourlyMessages {
   accepted: number;
   refused: number;
-  /** When the last one was accepted, Unix ms; 0 for never. */
+  /** Time of the last accepted message, Unix ms; 0 for never. */
   lastAt: number;
 }
 
 export interface ApplicationMessages {
-  /** The last 24 hours, the current one last. */
+  /** The last 24 hours, ending with the current one. */
   readonly hours: readonly Readonly<HourlyMessages>[];
   readonly rate: Rate;
 }
 
-/** Accepted messages per second, on average of some time. */
+/** Accepted messages per second, averaged over some time. */
 interface Rate {
   readonly perSecond: number;
   readonly overSeconds: number;
@@ -32,11 +32,11 @@ interface Rate {
 export const hoursShown = 24;
 
 const hourMs = 3_600_000;
-/** Complete hours are read again after this time: another node may have been away. */
+/** Time after which complete hours are read again, because another node might have been away. */
 const againMs = 600_000;
 /** Maximum number of applications whose complete hours one report reads again. */
 const mostAgain = 20;
-/** Rates are averages of at most this time. */
+/** Maximum time over which a rate is averaged. */
 const rateMs = 60_000;
 
 interface Sample {
@@ -113,7 +113,7 @@ export class HomeFigures {
   }
 }
 
-/** Takes a sample, and compares it with the oldest one of the last minute. */
+/** Takes a sample, and computes the rate since the oldest sample of the last minute. */
 function computeRate(remembered: CachedMessages, hours: readonly HourlyMessages[], now: number): Rate {
   const last = Math.floor(now / hourMs);
   const acceptedIn = (hour: number) => hours[hours.length - 1 - (last - hour)]?.accepted ?? 0;
@@ -126,7 +126,7 @@ function computeRate(remembered: CachedMessages, hours: readonly HourlyMessages[
   return perSecond(accepted, (now - oldest.at) / 1000);
 }
 
-/** Without samples: the average of the current hour, or of the previous one while the current one is short. */
+/** Returns the rate without samples: the average of the current hour, or of the previous one at its start. */
 function rateOfHour(hours: readonly HourlyMessages[], now: number): Rate {
   const seconds = (now % hourMs) / 1000;
   const [previous, current] = hours.slice(-2);

@@ -37,13 +37,13 @@ import { type SendersTask, sendersReport } from './verdicts/senders-report.ts';
 import { type VerdictTask, verdictReport } from './verdicts/verdict-report.ts';
 import { Verdicts } from './verdicts/verdicts.ts';
 
-/** Every report by name. Answers of the API are UTF-8 JSON. */
+/** Every report by name. Responses of the API are UTF-8 JSON. */
 export type Reports = ReturnType<typeof createReports>;
 
 export type ReportResult<Name extends keyof Reports> =
   ReturnType<Reports[Name]> extends Reading<infer T> ? Awaited<T> : never;
 
-/** The reports of a store, and the scan for damage. */
+/** Creates the reports of a store, and the scan for damage. */
 export function createReports(store: UsageTables) {
   const verdicts = new Verdicts(store);
   const bases = new OverviewBases(store);
@@ -87,7 +87,7 @@ function* through<T>({ fresh }: UsageTask, reading: Reading<T>): Reading<T> {
   return { ...(yield* reading), ...describeFreshness(fresh) };
 }
 
-/** Bytes are transferred to another thread without a copy, and sent as they are. */
+/** Encodes a result as bytes, which are transferred to another thread without a copy, and sent unchanged. */
 function* inJson<T>(reading: Reading<T>): Reading<JsonBytes<T>> {
   return jsonBytes(yield* reading);
 }

@@ -5,9 +5,9 @@ import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snaps
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 
 export interface NamesTask {
-  /** In lower case. */
+  /** Search words in lower case. */
   readonly words: readonly string[];
-  /** The most important one comes first. */
+  /** Applications to search, the most important first. */
   readonly applications: readonly {
     readonly number: number;
     /** The numbers of its environments. */
@@ -25,32 +25,32 @@ interface FoundName {
 
 interface FoundNames {
   readonly found: readonly FoundName[];
-  /** Whether the index has all names. Otherwise a repeated search finds more. */
+  /** True if the index has all names. If not, a repeated search finds more. */
   readonly complete: boolean;
 }
 
 /** Maximum number of series that one search adds to the index. */
 const maxReadAtOnce = 200_000;
-/** Maximum number of names that one search compares, in all and at least in each application. */
+/** Maximum number of names that one search compares, in total and at least in each application. */
 const maxCompared = { all: 50_000, each: 200 };
-/** Series or names between two pauses. */
+/** Number of series or names between two pauses. */
 const stride = 1000;
 /** Maximum number of applications in the index. */
 const maxApplications = 500;
 
-/** The names of an application's features, for `indexOf`. */
+/** The names of an application's features, to search with `indexOf`. */
 interface Names {
   readonly names: string[];
   readonly known: Set<string>;
-  /** In lower case, each after a line feed. */
+  /** Names in lower case, each after a line feed. */
   text: string;
-  /** Where each begins. */
+  /** Index of the beginning of each name. */
   readonly starts: number[];
   /** The first ordinal to read, by environment. Series are never removed while their environment exists. */
   readonly next: Map<number, number>;
 }
 
-/** Finds the features that were seen. The index grows by the new series only. */
+/** Finds the features that were seen. The index only grows by new series. */
 export class NameIndex {
   readonly #store: UsageTables;
   readonly #known = new Map<number, Names>();
@@ -108,7 +108,7 @@ function add(names: Names, name: string): void {
 }
 
 /**
- * Names that begin with the first word are found first, so they are not lost if there are too many others.
+ * Searches the names. Names that begin with the first word come first, so they are not lost among too many others.
  * @param most maximum number of names to compare
  */
 function* search(

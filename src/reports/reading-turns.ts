@@ -3,10 +3,10 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 
-/** Length of a turn, ms. */
+/** Time slice of a reading, ms. */
 const sliceMs = 10;
 
-/** Interleaves the long reads of one thread. Between turns only their snapshots are open. */
+/** Interleaves the long reads of one thread. Between time slices only their snapshots are open. */
 export class ReadingScheduler {
   readonly #lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -14,7 +14,7 @@ export class ReadingScheduler {
   readonly #underWay = new Set<Promise<unknown>>();
   #ending = false;
 
-  /** @param afterSlice called after every turn */
+  /** @param afterSlice called after every time slice */
   constructor(
     lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>,
     clock: Pick<Clock, 'monotonic'>,
@@ -26,7 +26,7 @@ export class ReadingScheduler {
   }
 
   /**
-   * Runs a reading to its end, in turns.
+   * Runs a reading to its end, in time slices.
    * @throws {Refusal} `store_unavailable` if the thread is stopping
    */
   async finish<T>(reading: Reading<T>): Promise<Awaited<T>> {

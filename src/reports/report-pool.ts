@@ -15,7 +15,7 @@ import type { ReportRequest, ReportWorkerStart } from './report-worker.ts';
 /** Creates reports in another thread, so that a report over years of data does not delay packets. */
 export interface ReportPool {
   /**
-   * Creates a report. Teams take turns.
+   * Creates a report. Teams are served round robin.
    * @throws {Refusal} `rate_limited` or `backpressure` if too many reports are waiting, `too_many_points`
    */
   make<Name extends keyof Reports>(
@@ -26,7 +26,7 @@ export interface ReportPool {
   /** Event loop delay of the thread, seconds. */
   readonly delays: Histogram;
   /**
-   * Starts an export. Resolves when its first rows are read. Teams take turns.
+   * Starts an export. Resolves when its first rows are read. Teams are served round robin.
    * @throws {Refusal} `rate_limited` or `backpressure` if too many exports are waiting
    */
   export<Name extends ExportName>(
@@ -41,7 +41,7 @@ export interface ReportPool {
 
 export const tooManyReports = 'Too many reports are waiting';
 
-/** Each running report holds its points and one snapshot. The reports of a team run one at a time. */
+/** Limits of reports. Each running report holds its points and one snapshot. A team has one at a time. */
 const bounds = {
   atOnce: 4,
   waitingEach: 16,
@@ -49,7 +49,7 @@ const bounds = {
   refusals: { each: 'Too many reports of this team are waiting', all: tooManyReports },
 };
 
-/** The exports of a team run one at a time, concurrently with its reports: a slow client makes a slow export. */
+/** Limits of exports. A team has one at a time, in addition to its reports, because clients can be slow. */
 const exportBounds = {
   atOnce: 3,
   waitingEach: 4,
@@ -58,8 +58,9 @@ const exportBounds = {
 };
 
 /**
- * Starts the thread for the first report or export: many services make none for hours, and it takes 12 MB. If it cannot open the
- * store, that report is refused, and the next one starts another thread.
+ * Returns a pool that starts its thread for the first report or export. Many services make no report for hours, and the
+ * thread takes 12 MB. If the thread cannot open the store, that report is refused, and the next report starts another
+ * thread.
  * @param parameters of `startReportPool`
  */
 export function openReportPool(workerFile: string, data: string, failed: (error: unknown) => void): ReportPool {
@@ -85,8 +86,8 @@ export function openReportPool(workerFile: string, data: string, failed: (error:
 }
 
 /**
- * Resolves when the thread has opened its files.
- * @param workerFile the compiled `reports/report-worker`
+ * Starts the thread. Resolves when it has opened its files.
+ * @param workerFile path of the compiled `reports/report-worker`
  * @param data the data directory
  * @param failed called if the thread cannot open the store; all later reports fail
  */
@@ -103,7 +104,7 @@ export async function startReportPool(
     minThreads: 1,
     maxThreads: 1,
     concurrentTasksPerWorker: bounds.atOnce + exportBounds.atOnce + 1,
-    // Running reports take turns in the event loop of the thread, which must not block.
+    // Running reports share the event loop of the thread, which must not block.
     atomics: 'disabled',
   });
   let unable: Refusal | undefined;
@@ -111,7 +112,7 @@ export async function startReportPool(
     if (unable !== undefined) return;
     unable = new Refusal('store_unavailable', storeUnavailable.unreadable, 5);
     failed(error);
-    void pool.destroy(); // Otherwise waiting tasks would stay, without a thread.
+    void pool.destroy(); // Otherwise waiting tasks would never settle, because the thread is gone.
   };
   pool.on('error', fail);
   const run = async (name: string, task?: unknown) => {

@@ -24,7 +24,7 @@ export interface ReportWorkerStart {
 
 /** Requests the next chunk of an export, or the first chunk of a new one. */
 interface ChunkRequest {
-  /** Chosen by the caller. */
+  /** Id of the export, chosen by the caller. */
   readonly id: number;
   readonly begin?: ExportRequest;
 }
@@ -34,7 +34,7 @@ export interface ReportRequest {
   readonly task: unknown;
 }
 
-/** Minimum interval between two collections of garbage, ms. One takes up to 50 ms of the report thread. */
+/** Minimum interval between two garbage collections, ms. A collection takes up to 50 ms of the report thread. */
 const collectEveryMs = 5000;
 
 /** Minimum interval between two releases of mapped pages, ms. */
@@ -50,10 +50,10 @@ const scheduler = new ReadingScheduler(store.lmdb, systemClock, await memoryRele
 /** The exports in progress. They hold no snapshot between two chunks. */
 const underWay = new Map<number, Chunks>();
 
-/** Answered when this module has opened its files. */
+/** Returns when this module has opened its files. */
 export function opened(): void {}
 
-/** Creates a report, in turns with others. */
+/** Creates a report, interleaved with other reports. */
 export function make({ name, task }: ReportRequest): Promise<CallResult> {
   const start = reports[name] as (task: unknown) => Reading<unknown>;
   return captureResult(() => scheduler.finish(start(task)));
@@ -86,8 +86,9 @@ export async function close(): Promise<void> {
 }
 
 /**
- * Returns a function that releases the memory of finished reports: their garbage, and the pages of the data files that they read.
- * Reports of large stores leave a lot of both, and the runtime would keep them. Call it often, during long reports as well.
+ * Returns a function that releases the memory of finished reports: their garbage, and the pages of the data files that
+ * they read. Reports of large stores leave a lot of both, and the runtime would keep them. Call it often, including
+ * during long reports.
  */
 async function memoryReleaser(data: string, clock: Pick<Clock, 'monotonic'>): Promise<() => void> {
   const unmap = await openMappedPages();

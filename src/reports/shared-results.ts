@@ -6,7 +6,7 @@ import type { Freshness } from '../storage/commit/usage-store.ts';
 
 /** A result for many callers: JSON, compressed once. */
 export interface PackedJson {
-  /** Depends on the content, but not on the time of the computation. */
+  /** Entity tag. It depends on the content, but not on the time of the computation. */
   readonly tag: string;
   readonly gzip: Uint8Array<ArrayBuffer>;
   /** See `Call`. */
@@ -14,7 +14,7 @@ export interface PackedJson {
 }
 
 interface SharedResult {
-  /** Monotonic ms. */
+  /** Start time, monotonic, ms. */
   startedAt: number;
   result: Promise<PackedJson>;
   isUnderWay: boolean;
@@ -27,8 +27,8 @@ const freshMs = 1000;
 const maxKept = 64;
 
 /**
- * Shares results among callers. Each is computed at most once a second, and never twice concurrently. Admit callers first:
- * whoever knows the key gets the result.
+ * Shares results among callers. Each result is computed at most once a second, and never twice concurrently. Check the
+ * permissions of a caller first: whoever knows the key gets the result.
  */
 export class SharedResults {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -38,7 +38,7 @@ export class SharedResults {
     this.#clock = clock;
   }
 
-  /** @throws as `make` does; a failure is not cached */
+  /** Returns a result. @throws {unknown} the error of `make`; a failure is not cached */
   get(key: string, make: () => Promise<PackedJson>): Promise<PackedJson> {
     const now = this.#clock.monotonic();
     const known = this.#kept.get(key);
@@ -74,12 +74,12 @@ async function makeAfter(known: SharedResult | undefined, make: () => Promise<Pa
   return before?.tag === made.tag ? before : made;
 }
 
-/** Fast rather than small, because the answer changes every second or two. */
+/** Compression level. It favours speed, because the response changes every second or two. */
 const level = 3;
 
 /**
- * Encodes an overview as JSON and compresses it. The tag does not depend on the time of the computation. The rows are encoded once and
- * not copied, as they are nearly all of the text.
+ * Encodes an overview as JSON and compresses it. The tag does not depend on the time of the computation. The rows are
+ * encoded once and not copied, because they are nearly all of the text.
  */
 export function packJson({ features, ...shown }: Overview, fresh?: Freshness): PackedJson {
   const rows = JSON.stringify(features);

@@ -3,7 +3,7 @@ import type { ReportPool } from './report-pool.ts';
 import type { FreshnessDeps } from './usage/freshness.ts';
 import type { FeatureSight } from './usage/sights.ts';
 
-/** When a feature was seen, by the number of the environment. */
+/** First and last time at which a feature was seen, by the number of the environment. */
 export type Sights = ReadonlyMap<number, FeatureSight>;
 
 /** The features of an application that one reading looks up. */
@@ -13,7 +13,7 @@ interface Batch {
   readonly found: Promise<ReadonlyMap<string, Sights>>;
 }
 
-/** Looks up features. Callers that wait for a running reading of an application share the next: the queue of a team is short. */
+/** Looks up features. Callers that wait for a running reading of an application share the next one. */
 export class SharedSights {
   readonly #reports: Pick<ReportPool, 'make'>;
   readonly #freshen: FreshnessDeps['freshen'];
@@ -27,7 +27,7 @@ export class SharedSights {
     this.#freshen = freshen;
   }
 
-  /** Reads when a feature was seen, in a reading that starts after this call. @throws {ApiError} as `ReportPool.make` does */
+  /** Reads when a feature was seen, starting after this call. @throws {ApiError} see `ReportPool.make` */
   async of(application: Application, feature: string): Promise<Sights> {
     const batch = this.#gathering.get(application.id) ?? this.#begin(application);
     batch.features.add(feature);

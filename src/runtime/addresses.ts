@@ -70,8 +70,8 @@ function longestZeros(groups: readonly number[]): [from: number, length: number]
 }
 
 /**
- * The key by which unauthenticated senders are counted: an IPv4 address, or the first 64 bits of an IPv6 address, since one
- * customer has all the others. Any other text is returned unchanged.
+ * The key by which unauthenticated senders are counted: an IPv4 address, or the first 64 bits of an IPv6 address,
+ * because one customer has all addresses with the same 64 bits. Any other text is returned unchanged.
  */
 export function findNetwork(address: string): string {
   const plain = plainAddress(withoutZone(address));
@@ -93,7 +93,7 @@ export class IpNetworks {
 
   /**
    * @param entries addresses, networks such as `10.0.0.0/8`, and the names `loopback` and `private`
-   * @throws {Error} with the invalid entry, to complete the sentence "Cannot use … :"
+   * @throws {Error} that names the invalid entry. The message completes the sentence "Cannot use … :"
    */
   constructor(entries: readonly string[]) {
     for (const entry of entries) {
@@ -102,7 +102,7 @@ export class IpNetworks {
     }
   }
 
-  /** Replaces its networks with those of another set, for all holders at once. */
+  /** Replaces the networks with the networks of another set, for all holders of this object. */
   become(other: IpNetworks): void {
     this.#list = other.#list;
   }

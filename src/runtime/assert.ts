@@ -1,7 +1,7 @@
 /**
- * A bug: an invariant does not hold, and continuing could make wrong data durable. In a worker it fails the commit. The batch
- * is then refused and the service stops, as for a failing disk (see `StoreHealth`). On the service's thread it fails the
- * request.
+ * A bug: an invariant does not hold, and continuing could make wrong data durable. In a worker it fails the commit: the
+ * batch is refused, and the service stops as it does for a failing disk (see `StoreHealth`). On the service's thread it
+ * fails the request.
  */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError';

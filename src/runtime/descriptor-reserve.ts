@@ -3,8 +3,9 @@ import threads, { Worker } from 'node:worker_threads';
 import { Refusal } from '../contract/errors.ts';
 
 /**
- * Descriptors for threads that start later, when connections may have used up the others. A front-end thread that accepts connections
- * at that moment would have to take all of them in the milliseconds that a start lasts.
+ * File descriptors reserved for threads that start later, when connections have possibly used up all others. The
+ * reserve is large because a front-end thread can accept connections during the milliseconds in which another thread
+ * starts.
  */
 const size = 32;
 
@@ -14,7 +15,7 @@ const perThread = 2;
 const held: number[] = [];
 let wanted = 0;
 
-/** Holds the descriptors, and starts later threads of this thread with them. Linux only. */
+/** Reserves the descriptors, and makes this thread start later threads with them. Linux only. */
 export function reserveDescriptors(): void {
   wanted = size;
   hold();
@@ -30,7 +31,7 @@ export function withReserve<T>(work: () => T): T {
   }
 }
 
-/** A thread that starts although no other descriptor is free. Piscina creates it as well: it reads the class from the module. */
+/** A thread that can start when no descriptor is free. Piscina creates such threads too, from the module's class. */
 class ReservingWorker extends Worker {
   constructor(...parameters: ConstructorParameters<typeof Worker>) {
     hold();
@@ -47,7 +48,7 @@ function release(): void {
   for (const descriptor of held.splice(0)) closeSync(descriptor);
 }
 
-/** Opens what is missing, as far as descriptors are free. */
+/** Opens the missing descriptors, until none is free. */
 function hold(): void {
   try {
     while (held.length < wanted) held.push(openSync('/dev/null', 'r'));
@@ -60,7 +61,7 @@ const never = new Int32Array(new SharedArrayBuffer(4));
 const napMs = 0.2;
 const mostNaps = 5_000;
 
-/** Blocks this thread, which would accept connections otherwise, until the new one has its descriptors. This takes milliseconds. */
+/** Blocks this thread, so that it accepts no connections, until the new thread has its descriptors (milliseconds). */
 function waitForEventLoop(before: ReadonlySet<string>): void {
   const isOpen = () => openDescriptors().some((each) => !before.has(each) && isEvent(each));
   for (let naps = 0; naps < mostNaps && !isOpen(); naps += 1) Atomics.wait(never, 0, 0, napMs);
@@ -70,7 +71,7 @@ function openDescriptors(): string[] {
   return readdirSync('/proc/self/fd');
 }
 
-/** Opened after the epoll descriptor. */
+/** True for an eventfd, which a thread opens after its epoll descriptor. */
 function isEvent(descriptor: string): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`) === 'anon_inode:[eventfd]';

@@ -1,13 +1,13 @@
 import { Refusal, storeUnavailable } from '../contract/errors.ts';
 import type { Log } from './log.ts';
 
-/** True for errors of LMDB and the system errors that it passes on: they have a number as `code`. */
+/** True for errors of LMDB and the system errors that LMDB passes on: their `code` is a number. */
 export function isStoreFailure(error: unknown): boolean {
-  const isOther = error instanceof DOMException; // Its code is a number too.
+  const isOther = error instanceof DOMException; // The code of a DOMException is a number too.
   return error instanceof Error && !isOther && typeof (error as { code?: unknown }).code === 'number';
 }
 
-/** The refusal that answers a failure. The details of an unexpected failure go to the log only. */
+/** Returns the refusal to send for a failure. The details of an unexpected failure go to the log only. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isStoreFailure(error)) return new Refusal('store_unavailable', storeUnavailable.unreadable, 5);

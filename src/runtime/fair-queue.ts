@@ -14,7 +14,7 @@ interface Queue<T> {
 export class RoundRobin<T> {
   /** Weight of all waiting items. */
   weight = 0;
-  /** By owner, next one first. */
+  /** Queues by owner. The owner that is served next is first. */
   readonly #queues = new Map<string, Queue<T>>();
 
   getWeight(owner: string): number {
@@ -52,19 +52,19 @@ export class RoundRobin<T> {
 }
 
 interface QueueBounds {
-  /** Maximum number of tasks that run at once, at most one of each owner. */
+  /** Maximum number of tasks that run at the same time, at most one of each owner. */
   readonly atOnce: number;
   /** Maximum number of waiting tasks of one owner. */
   readonly waitingEach: number;
   /** Maximum number of waiting tasks of all owners. */
   readonly waitingAll: number;
-  /** Messages of the refusals: if one owner queues too much, and if all owners together do. */
+  /** Messages of the refusals: `each` if one owner queues too much, `all` if all owners together do. */
   readonly refusals: { readonly each: string; readonly all: string };
 }
 
 /**
- * Shares a scarce resource among owners, round robin. Each owner has at most one running task, so an owner with many tasks delays
- * only its own.
+ * Shares a scarce resource among owners, round robin. Each owner has at most one running task, so an owner with many
+ * tasks delays only its own tasks.
  */
 export class FairQueue {
   readonly #bounds: QueueBounds;

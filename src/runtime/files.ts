@@ -16,15 +16,15 @@ export function readTextFile(file: string | 0): string {
 }
 
 /**
- * The file status of a path; `undefined` if it does not exist.
- * @throws {Error} if this user has no access, so that the path may exist
+ * The file status of a path; `undefined` if the path does not exist.
+ * @throws {Error} if this user has no access: the path possibly exists
  */
 export function findStatus(path: string): Stats | undefined {
   return readable(path, () => {
     try {
       return statSync(path, { throwIfNoEntry: false });
     } catch (error) {
-      // Bun throws if a part of the path is a file. Node returns undefined.
+      // Bun throws if a directory in the path is a file. Node returns undefined.
       if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
       throw error;
     }
@@ -36,7 +36,7 @@ export function isPresent(path: string): boolean {
   return findStatus(path) !== undefined;
 }
 
-/** @throws {Error} with the owner if this user may not read it */
+/** @throws {Error} that names the owner, if this user has no permission to read the path */
 export function readable<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -50,7 +50,7 @@ export function isDenied(error: unknown): boolean {
   return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** Why a path is not accessible, with the owner of the obstacle: the path itself, or the deepest visible directory. */
+/** Why a path is not accessible, with the owner of the obstacle: the path, or the deepest visible directory. */
 export function permissionDenied(path: string): string {
   for (let at = path; ; at = dirname(at)) {
     const found = seen(at);

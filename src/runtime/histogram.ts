@@ -12,7 +12,10 @@ export const seconds: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-/** Counts values in buckets. One array of 64-bit numbers: counting allocates nothing, and a count of packets outgrows 32 bits. */
+/**
+ * Counts values in buckets. The counts are 64-bit floats in one array: counting allocates nothing, and a packet count
+ * can exceed 32 bits.
+ */
 export class Histogram {
   /** The upper bound of each bucket, in ascending order. */
   readonly bounds: readonly number[];
@@ -21,7 +24,7 @@ export class Histogram {
   /** A count for each bucket, one for values above the last bound, and the sum. */
   readonly #cells: Float64Array;
 
-  /** @param memory of a histogram with the same bounds; one thread writes, any may read */
+  /** @param memory of a histogram with the same bounds. One thread writes to it; any thread can read it */
   constructor(bounds: readonly number[] = seconds, memory?: ArrayBufferLike) {
     this.bounds = bounds;
     this.memory = memory ?? new ArrayBuffer(8 * (bounds.length + 2));
@@ -41,14 +44,14 @@ export class Histogram {
     this.#cells[bounds.length + 1]! += value;
   }
 
-  /** The cells, which are set to zero: see `add`. */
+  /** Returns the cells and resets them to zero: see `add`. */
   take(): Float64Array {
     const taken = this.#cells.slice();
     this.#cells.fill(0);
     return taken;
   }
 
-  /** Adds what another histogram with the same bounds has counted. */
+  /** Adds the counts of another histogram with the same bounds, as returned by `take`. */
   add(taken: Float64Array): void {
     for (const [at, value] of taken.entries()) this.#cells[at]! += value;
   }
@@ -62,11 +65,7 @@ export class Histogram {
 /** Interval between measurements, ms. */
 const everyMs = 100;
 
-/**
- * Measures the delay of this thread's event loop.
- * @param delays receives seconds
- * @returns a function that stops it
- */
+/** Measures the delay of this thread's event loop. @param delays receives seconds @returns stops the measurement */
 export function watchLoop(delays: Histogram, clock: Pick<Clock, 'monotonic'>): () => void {
   let due = clock.monotonic() + everyMs;
   const timer = setInterval(() => {

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from './clock.ts';
 
 export type LogLevel = Settings['logLevel'];
 type LogFormat = NonNullable<Settings['logFormat']>;
-/** The fields of a line besides its message. A field whose name suggests a secret is redacted. */
+/** The fields of a line, in addition to its message. A field whose name suggests a secret is redacted. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Writes one line at a time. A message is fixed text; variable parts are fields. */
@@ -23,7 +23,7 @@ const maxDepth = 4;
 
 /**
  * Creates the log. A line is the object `{"time","level","msg",…fields}` with `time` in RFC 3339 UTC, or its text form.
- * @param level the lowest level that is written; a function if it may change
+ * @param level the lowest level that is written; a function if the level can change
  * @param write receives one line with its newline
  */
 export function createLog(
@@ -70,14 +70,15 @@ function plain(value: unknown, depth: number): unknown {
 }
 
 /**
- * True if the message of an error is sufficient. Failures of the disk, the network or a database have a code; a stack shows the place of
- * a defect. Codes of the runtime that begin with `ERR_` are defects.
+ * True if the message of an error is sufficient. Failures of the disk, the network or a database have a `code` and need
+ * no stack. A stack shows the location of a defect. Codes that begin with `ERR_` come from the runtime and mean
+ * defects.
  */
 function isExplained({ code }: Error & { readonly code?: unknown }): boolean {
   return typeof code === 'number' || (typeof code === 'string' && !code.startsWith('ERR_'));
 }
 
-/** Rounds to three decimals, or to three digits below one: the sixteen digits of a clock are noise. */
+/** Rounds to three decimals, or to three digits below one. A clock returns sixteen digits, most of them noise. */
 function rounded(value: number): number {
   if (Number.isInteger(value) || !Number.isFinite(value)) return value;
   return Number(Math.abs(value) < 1 ? value.toPrecision(3) : value.toFixed(3));
@@ -154,7 +155,7 @@ function quoted(text: string): string {
   return harmless(JSON.stringify(text));
 }
 
-/** No field can start a new line. */
+/** Escapes control characters, so that no field can start a new line. */
 function harmless(text: string): string {
   return replaceActive(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -169,7 +170,7 @@ export function logConsole(log: Log, target: Console = console): () => void {
   const into =
     (level: keyof Log) =>
     (...said: unknown[]) =>
-      log[level]('console output of a library', { text: util.format(...said) }); // Read late: Bun loads its formatter then.
+      log[level]('console output of a library', { text: util.format(...said) }); // Bun loads its formatter when `format` is read.
   const own = { error: into('error'), warn: into('warn'), info: into('info'), log: into('info') };
   Object.assign(target, { ...own, debug: into('debug') });
   return () => void Object.assign(target, { error, warn, info, log: print, debug });
@@ -178,18 +179,18 @@ export function logConsole(log: Log, target: Console = console): () => void {
 const standardError = 2;
 const name = 'flagmeter log format';
 
-/** For the threads that are started from now on. */
+/** Sets the format for threads that start from now on. */
 export function shareLogFormat(format: LogFormat): void {
   setEnvironmentData(name, format);
 }
 
-/** The log of a worker thread: to standard error, in the format of the process. @param level as for `createLog` */
+/** The log of a worker thread, to standard error, in the format of the process. @param level as for `createLog` */
 export function threadLog(level: LogLevel | (() => LogLevel)): Log {
   const format = (getEnvironmentData(name) as LogFormat | undefined) ?? 'json';
   return createLog(level, write, systemClock, format);
 }
 
-/** Drops the line if standard error is a closed or full pipe: what the thread does must not fail with its log. */
+/** Writes the line, or drops it if standard error is a closed or full pipe, so that the thread can continue. */
 function write(line: string): void {
   try {
     writeSync(standardError, line);

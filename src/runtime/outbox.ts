@@ -4,8 +4,8 @@ import type { TimerClock } from './clock.ts';
 const periodMs = 1000;
 
 /**
- * Sends the changes that its owner collects: immediately up to a rate, and together within a second beyond it. A busy thread does
- * not keep the receiver busy as well.
+ * Sends the changes that its owner collects: immediately up to a rate, and above the rate together within a second. A
+ * busy thread thus does not keep the receiver busy as well.
  */
 export class Outbox {
   readonly #clock: TimerClock;
@@ -22,7 +22,7 @@ export class Outbox {
     this.#perSecond = perSecond;
   }
 
-  /** Sends now, unless there were too many in this second. */
+  /** Sends now, unless the rate of this second is used up. */
   send(): void {
     const now = this.#clock.monotonic();
     if (now - this.#since >= periodMs) {

@@ -28,7 +28,7 @@ export class Publisher<Message> {
     this.#end = end;
   }
 
-  /** Clones the message, except shared memory. The subscriber's next `catchUp` applies it. */
+  /** Clones the message, except shared memory. The next `catchUp` of the subscriber applies it. */
   publish(message: Message): void {
     const { port, version } = this.#end;
     port.postMessage(message);
@@ -42,8 +42,9 @@ export class Publisher<Message> {
 }
 
 /**
- * Applies the messages of a publisher, in order: before `catchUp` returns, and otherwise in a turn of the event loop. The port
- * has no listener, because the event loop may take several messages at once and deliver them after a call of `catchUp`.
+ * Applies the messages of a publisher, in order: before `catchUp` returns, and otherwise in an iteration of the event
+ * loop. The port has no listener, because the event loop could take several messages together and deliver them after a
+ * call of `catchUp`.
  */
 export class Subscriber<Message> {
   readonly #end: PublicationEnd;
@@ -57,12 +58,12 @@ export class Subscriber<Message> {
     void this.#follow();
   }
 
-  /** Without new messages, this costs one read of shared memory. */
+  /** Applies all published messages. If there are none, this costs one read of shared memory. */
   catchUp(): void {
     if (Atomics.load(this.#end.version, 0) !== this.#applied) this.#take();
   }
 
-  /** Messages that were not applied are dropped. */
+  /** Closes the channel. Messages that were not applied are dropped. */
   close(): void {
     this.#closed = true;
     Atomics.notify(this.#end.version, 0);
@@ -77,7 +78,7 @@ export class Subscriber<Message> {
         this.close(); // The publisher has closed its end.
         return;
       }
-      this.#applied = (this.#applied + 1) | 0; // As the counter in shared memory overflows.
+      this.#applied = (this.#applied + 1) | 0; // Overflows like the counter in shared memory.
       this.#apply(received.message as Message);
     }
   }

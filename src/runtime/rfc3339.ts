@@ -1,6 +1,6 @@
 /**
- * A date and time with an offset from UTC: RFC 3339 §5.6, where `T` and `Z` may be in lower case. The offset may lack its
- * colon, as PHP formats it.
+ * A date and time with an offset from UTC: RFC 3339 §5.6, in which `T` and `Z` can be lower case. The offset can lack
+ * its colon, as in the format of PHP.
  */
 const pattern = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:?\d\d)$/i;
 
@@ -32,7 +32,7 @@ export function timeText(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }
 
-/** The number in a part of a text, which has only digits. */
+/** Parses a substring that has only digits. */
 function digits(text: string, from: number, to: number): number {
   let number = 0;
   for (let at = from; at < to; at += 1) number = 10 * number + text.charCodeAt(at) - 48;
@@ -67,9 +67,9 @@ function parseOffset(text: string): number | undefined {
 const sentPattern = /^(\d{4}-\d\d-\d\dt\d\d:\d\d)(:\d\d(?:\.\d+)?)?(z|[+-]\d\d:?\d\d)?$/i;
 
 export interface SentTime {
-  /** As returned by `parseTime`. */
+  /** The time as returned by `parseTime`. */
   readonly at: number;
-  /** Without a zone, UTC is assumed. */
+  /** False if the text has no zone; UTC is then assumed. */
   readonly hasZone: boolean;
 }
 
@@ -84,9 +84,9 @@ export function parseSentTime(text: string): SentTime | undefined {
 }
 
 /**
- * Converts whole seconds and nanoseconds to Unix ms. It keeps microseconds, the resolution of a double, so the same time is the
- * same number on every transport. A time finer than a millisecond stays so: if its microseconds are zero and its nanoseconds
- * are not, it becomes one microsecond later.
+ * Converts whole seconds and nanoseconds to Unix ms. The result keeps microseconds, the resolution of a double, so the
+ * same time is the same number on every transport. A time finer than a millisecond remains finer: if its microseconds
+ * are zero and its nanoseconds are not, it is moved one microsecond later.
  */
 export function unixMs(seconds: number, nanos: number): number {
   const micros = Math.floor(nanos / 1000);

@@ -4,7 +4,7 @@ const units: ReadonlyMap<string, number> = new Map([
   ['KiB', 1_024],
 ]);
 
-/** Parses 65536, "65536" and, with `suffixes`, "64KiB". @returns NaN if it is invalid */
+/** Parses 65536, "65536" and, with `suffixes`, "64KiB". @returns NaN for an invalid size */
 export function parseSize(raw: unknown, suffixes: boolean): number {
   if (typeof raw === 'number') return raw;
   const [, digits, unit] = /^(\d+)(KiB|MiB|GiB)?$/.exec(typeof raw === 'string' ? raw : '') ?? [];

@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface Span {
-  /** W3C Trace Context, by which other services continue the trace. */
+  /** W3C Trace Context, with which other services continue the trace. */
   readonly traceparent: string;
   startChild(name: string, what?: ChildSpanOptions): Span;
-  /** @param error if it failed; a text is its type */
+  /** @param error the failure, if the work failed; a string is the type of the error */
   end(error?: unknown): void;
 }
 
 export interface ChildSpanOptions {
-  /** True if another service does the work. */
+  /** True if the span is a call to another service. */
   readonly isCall?: boolean;
   readonly attributes?: Readonly<Record<string, string | number>>;
 }

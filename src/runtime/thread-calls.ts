@@ -5,14 +5,14 @@ import { threadTime } from './clock.ts';
 import { Histogram } from './histogram.ts';
 import { logThreadConsole } from './log.ts';
 
-/** The functions that a thread runs for another one. */
+/** The functions that a thread runs for another thread. */
 export type Actions<Names extends PropertyKey = string> = {
   readonly [Name in Names]: (task: never) => unknown;
 };
 
 export const closing = 'close';
 
-/** The result of an action. Errors lose their class and code between threads, so they are sent as data. */
+/** The result of an action. Errors lose their class and code between threads, so the result has their data. */
 export type CallResult<T = unknown> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure };
@@ -31,7 +31,7 @@ export function describeFailure(error: unknown): Failure {
   return { message, stack, code, isRefusal: error instanceof Refusal, retryAfter };
 }
 
-/** An ApiError if the error was one. Others keep their code. */
+/** Restores an `ApiError` if the error was one. Other errors keep their code. */
 export function restoreError({ message, stack, code, isRefusal, retryAfter }: Failure): Error {
   if (isRefusal) return new Refusal(code as RefusalCode, message, retryAfter);
   return Object.assign(new Error(message), { stack, code });
@@ -45,7 +45,7 @@ export async function captureResult<T>(work: () => T | Promise<T>): Promise<Call
   }
 }
 
-/** @throws {Error} see `errorOf` */
+/** @throws {Error} the error restored by `restoreError` */
 export function unwrapResult<T>(result: CallResult<T>): T {
   if (result.ok) return result.value;
   throw restoreError(result.failure);
@@ -64,7 +64,7 @@ export interface CallResponse {
   readonly result: CallResult;
 }
 
-/** Indexes of the counters in shared memory: items that each thread has put into the channel. */
+/** Indexes of the counters in shared memory: the number of items that each thread has put into the channel. */
 export const signals = { calls: 0, responses: 1 } as const;
 
 export interface CallChannel {
@@ -76,8 +76,8 @@ export interface CallChannel {
 }
 
 /**
- * One end of a channel between two threads with running event loops. Each calls actions of the other, and answers when a result
- * is ready, in any order.
+ * One end of a channel between two threads with running event loops. Each end calls actions of the other end, and
+ * responds when a result is ready, in any order.
  */
 export class ThreadCalls<Remote extends Actions<keyof Remote>> {
   readonly #port: MessagePort;
@@ -87,7 +87,7 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
   #calls = 0;
   #ended: CallResult<never> | undefined;
 
-  /** @param actions those that the other end may call; the one named `close` is the last */
+  /** @param actions the functions that the other end calls. An action named `close` is the last call */
   constructor({ port, signal }: Pick<CallChannel, 'port' | 'signal'>, actions: object = {}) {
     this.#port = port;
     this.#signal = signal;
@@ -96,8 +96,8 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
   }
 
   /**
-   * Arguments and results are cloned, except shared memory.
-   * @throws {Refusal} @throws {Error} what the action threw, or that the other thread has ended
+   * Calls an action of the other end. Arguments and results are cloned, except shared memory.
+   * @throws {Refusal} @throws {Error} the error of the action, or an error because the other thread has ended
    */
   async call<Name extends keyof Remote & string>(
     name: Name,
@@ -129,7 +129,7 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
     resolve?.(result);
   }
 
-  /** Fails all pending calls and those to come: none will be answered. */
+  /** Fails all pending and later calls, which will not get a response. */
   protected end(reason: string): void {
     if (this.#ended !== undefined) return;
     const ended = { ok: false, failure: describeFailure(new Error(reason)) } as const;
@@ -154,8 +154,8 @@ export function threadStart<Start extends object>(): Start & { readonly channel:
 }
 
 /**
- * Answers calls in order, one at a time, until one named `close` was answered. Between calls the thread sleeps: no timer or
- * other event fires in it.
+ * Responds to calls in order, one at a time, until a call named `close` has its response. Between calls the thread
+ * sleeps: no timer or other event fires in it.
  * @param onWake called after the calls of each wake; `observe` counts a delay since a time (`threadTime`)
  */
 export function serveCalls(

@@ -11,23 +11,23 @@ import {
 } from './thread-calls.ts';
 
 /**
- * A long-lived thread, and the calls to it. Its module answers either with `serveCalls`, in order, or as the other end of the
- * `ThreadCalls`. Functions that any thread may run are called through Piscina, which replaces threads that stop.
+ * A long-lived thread, and the calls to it. Its module responds either with `serveCalls`, in order, or as the other end
+ * of `ThreadCalls`. Functions that any thread can run are called through Piscina, which replaces threads that stop.
  */
 export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCalls<Remote> {
-  /** Delays of the thread, seconds: see `CallChannel`. */
+  /** Delays of the thread's event loop, seconds: see `CallChannel`. */
   readonly delays: Histogram;
-  /** Resolves with the reason when the thread has stopped. */
+  /** Resolves with the reason once the thread has stopped. */
   readonly ended: Promise<string>;
   readonly #port: MessagePort;
   readonly #signal: Int32Array;
   #responses = 0;
 
   /**
-   * @param file its module, which takes its `threadStart`
-   * @param data passed to the module besides the channel
-   * @param actions those that the thread may call
-   * @param ports those in `data`
+   * @param file the module of the thread, which calls `threadStart`
+   * @param data passed to the module in addition to the channel
+   * @param actions the functions that the thread calls
+   * @param ports the message ports in `data`
    */
   constructor(file: string, data: object, actions?: object, ports: readonly MessagePort[] = []) {
     const { port1, port2 } = new MessageChannel();
@@ -54,12 +54,15 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
     });
   }
 
-  /** The thread wakes whenever the word `signals.calls` changes: see `serveCalls`. */
+  /** The shared memory whose word `signals.calls` wakes the thread when it changes: see `serveCalls`. */
   get bell(): Int32Array {
     return this.#signal;
   }
 
-  /** Takes the answers that have arrived, before the event loop delivers them. Without any, this costs one read of shared memory. */
+  /**
+   * Takes the responses that have arrived, before the event loop delivers them. If there are none, this costs one read
+   * of shared memory.
+   */
   collect(): void {
     if (Atomics.load(this.#signal, signals.responses) === this.#responses) return;
     for (;;) {
@@ -81,7 +84,10 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
   }
 }
 
-/** The name that the operating system shows, as in `top -H`: `journal` for `…/journal-worker.js`, `backup` for `…/backup/worker.js`. */
+/**
+ * The thread name that the operating system shows, as in `top -H`: `journal` for `…/journal-worker.js`, `backup` for
+ * `…/backup/worker.js`.
+ */
 function threadName(file: string): string {
   return /([^/-]+)[/-]worker\.\w+$/.exec(file)?.[1] ?? 'worker';
 }

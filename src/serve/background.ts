@@ -22,7 +22,7 @@ type Pause = (ms: number) => Promise<boolean>;
 /** Delay between the ready line and the background work, ms. */
 const startAfterMs = 50;
 
-/** @returns stops the work */
+/** @returns a function that stops the work */
 export function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () => Promise<unknown> {
   const stopping = new AbortController();
   const rest: Pause = (ms) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
@@ -73,7 +73,7 @@ function listTimedTasks(
   status: ServiceStatus,
 ): readonly (readonly [everyMs: number, run: () => unknown])[] {
   const { config, accounts, usage, health, usageStore, signingKeys, log } = core;
-  /** Logs a failed task, which is repeated at the next interval. */
+  /** Runs a task and logs its failure. The task is repeated at the next interval. */
   const attempt = (failure: string, run: () => Promise<unknown>) => () =>
     run().catch((error) => logFailure(log, failure, error));
   const resetPasswords = () =>
@@ -118,7 +118,7 @@ function forgetDeleted({ counting, front }: Core, { application, environments, w
   counting.messages.forget(application);
 }
 
-/** Owner of webhook reports: the report thread serves it in turn with the teams. */
+/** Owner of webhook reports. The report thread serves this owner and the teams round robin. */
 const webhookReports = 'webhooks';
 
 function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] {
@@ -147,7 +147,7 @@ function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] 
 /** Pause between two steps, ms, so that the scan takes a small share of the report thread and the disk. */
 const betweenStepsMs = 20;
 
-/** The report thread serves it in turn with the teams. */
+/** Owner of the scan. The report thread serves this owner and the teams round robin. */
 const scanOwner = '';
 
 /** Reads the whole usage store in the background, to find damage before a request does. */

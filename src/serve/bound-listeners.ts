@@ -44,7 +44,7 @@ interface BindDeps {
   readonly descriptors?: Descriptors | undefined;
 }
 
-/** The listeners of the service. They are bound before the data directory is opened, and answer 503 until the service is ready. */
+/** The listeners. They are bound before the data directory is opened, and respond with 503 until it is ready. */
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   readonly grpc: GrpcListener;
@@ -55,17 +55,17 @@ export interface BoundListeners {
   certificateExpiry(): number | undefined;
   /** Number of surplus connections that were closed; `undefined` if the runtime does not show connections. */
   surplusClosed(): number | undefined;
-  /** Serves each listener by the dispatch of its hosts, and gRPC by the parts that take its data. */
+  /** Starts serving: HTTP by the dispatch of the hosts of each listener, gRPC by the services that take its data. */
   serve(dispatches: ReadonlyMap<readonly ServedHost[], Dispatch>, deps: FormatDeps): void;
   /**
    * Rereads the TLS files, for new connections.
    * @returns false if TLS is not configured
-   * @throws {Error} when they cannot be used; the current ones stay in use
+   * @throws {Error} if the files cannot be used; the current ones stay in use
    */
   renewTls(graceMs: number): Promise<boolean>;
   /**
-   * Stops accepting on the address that other threads have joined. Call it when they listen.
-   * @param others their listeners, which `renewTls` renews from then on
+   * Stops accepting on the address that other threads have joined. Call it once those threads listen.
+   * @param others the listeners of these threads, which `renewTls` renews from then on
    */
   handOver(others: Renewable): void;
   /** Changes the trusted proxies from the next request on. */
@@ -75,8 +75,8 @@ export interface BoundListeners {
 
 /**
  * Reads the TLS files and binds every address.
- * @throws {UsageError} when an address needs a public URL that is not set
- * @throws {Error} when a file or an address cannot be used; nothing stays open
+ * @throws {UsageError} if an address needs a public URL that is not set
+ * @throws {Error} if a file or an address cannot be used; nothing stays open
  */
 export async function bindListeners(bindDeps: BindDeps): Promise<BoundListeners> {
   const { config, engine, log } = bindDeps;
@@ -142,7 +142,7 @@ function listSecured(listeners: readonly HostListener[]): readonly Renewable[] {
   return listeners.filter(({ hosts }) => !hosts.includes('ops')).map(({ listener }) => listener);
 }
 
-/** Maximum time for the requests that arrived during the start, ms. */
+/** Maximum time for the requests that arrived during startup, ms. */
 const handOverGraceMs = 10_000;
 
 /** Stops accepting on the shared address, without waiting for busy connections. */
@@ -173,7 +173,7 @@ const healthRouter = createRouter(
   routesFrom([health], () => ({ counting: notYet, managing: notYet, commits: 0, warnings: [] })),
 );
 
-/** Answers during the start: health, preflights, and 503 for everything else, which pages can read for packets. */
+/** Handles requests during startup: health, preflights, and 503 for all others. Pages can read the 503 of a packet. */
 const starting: Dispatch = (request) => {
   if (['/healthz', '/readyz'].includes(request.path)) return healthRouter(request);
   if (!request.path.endsWith(telemetryPath)) return problem(notStarted);
@@ -210,7 +210,7 @@ function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
   return pair;
 }
 
-/** Only a warning: a proxy in front may not check the name. */
+/** Warns of hosts that the certificate does not name. A proxy in front possibly does not check the name. */
 function warnOfNames(
   { config, log }: BindDeps,
   listeners: readonly HostListener[],

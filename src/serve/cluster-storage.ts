@@ -30,7 +30,7 @@ import type { Storage, StorageDeps, UsageStorageDeps } from './storage.ts';
 
 type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & { readonly toldToStop: Promise<unknown> };
 
-/** Time from a statement to its answer, ms. */
+/** Timeout of a statement, ms. */
 const deadlineMs = 5000;
 /** Maximum time to join before the node is ready, ms. */
 const joinMs = 20_000;
@@ -38,7 +38,7 @@ const snapshotBytes = 2 ** 26;
 
 /**
  * Opens a data directory as a node. An empty directory waits for PostgreSQL.
- * @returns the clock of PostgreSQL among others; `undefined` if the process is to stop
+ * @returns the storage and the clock of PostgreSQL; `undefined` if the process must stop
  * @throws {UsageError} for an invalid URL
  * @throws {Error} when the directory, PostgreSQL or the key file must not be used; nothing is written
  */
@@ -52,7 +52,7 @@ export async function openCluster(
   let isOpen = false;
   const told = toldToStop.then(async () => {
     isTold = true;
-    if (!isOpen) await link.close(); // PostgreSQL may not answer.
+    if (!isOpen) await link.close(); // PostgreSQL possibly does not respond.
     return false;
   });
   const pause = (ms: number) => Promise.race([rest(ms, true, { ref: false }), told]);
@@ -76,19 +76,19 @@ export async function openCluster(
   }
 }
 
-/** Tokens name the public addresses: nodes refuse tokens of other addresses than their own. */
+/** Warns if public addresses are not set. Nodes refuse tokens that name other addresses. */
 function warnOfOwnAddresses(config: Config, log: Log): void {
   const missing = urlsMissing(config, ['auth', 'api']);
   if (missing.length === 0) return;
   const hint = 'give all nodes the same public addresses; otherwise they refuse the tokens of this node';
-  log.warn('no public addresses are set: using those of this node', { missing, hint });
+  log.warn('no public addresses are set: using the addresses of this node', { missing, hint });
 }
 
 class PostgresLink {
   readonly address: PostgresAddress;
   readonly name: string;
   readonly clock: SharedClock;
-  /** Read on the first connection; `undefined` before. */
+  /** The database, read on the first connection; `undefined` before. */
   found: { readonly id: string; readonly secret: Buffer; readonly stored: string } | undefined;
   /** The database id in the data directory, if any. */
   known: string | undefined;
@@ -127,7 +127,7 @@ class PostgresLink {
     return connection;
   }
 
-  /** Time of the machine's own clock, Unix ms. */
+  /** Current time of the machine's own clock, Unix ms. */
   machineNow(): number {
     return this.#deps.clock.now();
   }
@@ -165,7 +165,7 @@ class ClusterStorage implements Storage {
       setAside: () => this.#openSetAside(deps).keep('accounts'),
     });
     const started = accountStore.start();
-    if (this.#link.found !== undefined) await started; // Otherwise it counts at once.
+    if (this.#link.found !== undefined) await started; // Otherwise the node counts immediately.
     return accountStore;
   }
 
@@ -180,7 +180,7 @@ class ClusterStorage implements Storage {
       log.warn('no usage store found: loading it from PostgreSQL', { data: config.data });
     const store = openUsageTables(config.data);
     const stream = newId(randomBytes);
-    // The clock of PostgreSQL is unknown, and may be behind by this much.
+    // The clock of PostgreSQL is unknown; it can be behind by up to this time.
     const watermark = { at: clock.now() - maxSkewMs, applied: 0, version: accountStore.version };
     const committer = await startSpoolCommitter(
       spool.store,
@@ -248,7 +248,7 @@ class ClusterStorage implements Storage {
   }
 }
 
-/** Joins before the node is ready. While PostgreSQL is unreachable, the node counts, and joins later. */
+/** Joins before the node is ready. While PostgreSQL is unreachable, the node counts packets, and joins later. */
 async function joinOrCount(usage: ClusterUsage, link: PostgresLink, refused: (reason: string) => void): Promise<void> {
   try {
     if (link.found !== undefined && (await usage.joined(joinMs))) return;
@@ -273,7 +273,9 @@ function readDigestSecret({ found }: PostgresLink, spool: Spool): Buffer {
   }
   const known = meta.get('secret');
   if (known === undefined)
-    throw new Error('Cannot count yet: this node has never reached PostgreSQL; start it again once PostgreSQL answers');
+    throw new Error(
+      'Cannot count yet: this node has never reached PostgreSQL; start it again once PostgreSQL is reachable',
+    );
   return Buffer.from(known, 'base64');
 }
 

@@ -50,7 +50,7 @@ import { embeddedStorage, type Storage, type StorageDeps } from './storage.ts';
 export interface ServiceDeps extends StorageDeps {
   readonly bundle: ConsoleBundle;
   readonly snippet: SnippetFiles;
-  /** Default: the data directory. */
+  /** The storage. Default: the data directory. */
   readonly storage?: Storage;
   /** Copies the audit log to files. */
   readonly audit?: AuditExport | undefined;
@@ -74,7 +74,7 @@ export interface Core extends CoreDeps {
   readonly readers: readonly ReaderWatch[];
   /** The delays of due tasks in the main thread, seconds. */
   readonly mainDelays: Histogram;
-  /** The threads that others wait for. */
+  /** The threads that other threads wait for. */
   readonly threads: readonly { readonly name: string; readonly delays: Histogram }[];
   readonly apiRates: KeyedLimits;
   readonly clientRates: ClientRates;
@@ -92,13 +92,13 @@ export interface Core extends CoreDeps {
   readonly issuers: Issuers;
   readonly providers: Providers;
   readonly providerClient: ProviderClient;
-  /** True if the service is about to stop: load balancers should use another. */
+  /** True if the service is about to stop: load balancers should use another server. */
   readonly shutdown: { isNear: boolean };
   readonly backups: Schedule | undefined;
   readonly disks: DiskWatch;
 }
 
-/** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
+/** Opens the usage store, starts the worker threads, and reads the data that is kept in memory. */
 export async function openCore(given: CoreDeps): Promise<Core> {
   const deps = { ...given, producers: given.front.count };
   const { config, log, fatal, clock, front, storage = embeddedStorage() } = deps;
@@ -167,13 +167,13 @@ function intakeOptions({ config, front, log }: CoreDeps): IntakeOptions {
   return { log: debug, slow: { fromMs: config.slowCommit, log }, others: front.queues };
 }
 
-/** Finds the lane of an application. Requests trace it if there is a collector. */
+/** Returns a function that finds the lane of an application. If a collector is configured, requests trace the lane. */
 function laneFinder({ otlpEndpoint }: Config, intake: () => Intake) {
   const findLane = (application: number) => intake().findLane(application);
   return otlpEndpoint === undefined ? findLane : (application: number) => tracedLane(findLane(application));
 }
 
-/** @throws {Error} if they cannot be read; nothing of the storage runs then */
+/** @throws {Error} if the accounts cannot be read; the storage is closed then */
 async function openAccounts(deps: ServiceDeps & { readonly storage: Storage }, health: StoreHealth) {
   const { storage, config } = deps;
   try {
@@ -197,7 +197,7 @@ function listLmdbEnvironments(
   return { accounts: accounts.lmdb, usage: store.lmdb, ...own };
 }
 
-/** Without the threads that hash passwords, which are busy by design. */
+/** Lists the threads, except the threads that hash passwords, which are busy by design. */
 function listThreads({ committers, delays = {} }: UsageStore, reports: ReportPool) {
   const committing = committers.flatMap(({ delays, journal }, at) => [
     [`commit-${at + 1}`, delays] as const,
@@ -228,7 +228,7 @@ export async function flushLastUses({ directory, log }: Pick<Core, 'directory' |
   }
 }
 
-/** Time from a name lookup to the end of the response to a webhook, ms. */
+/** Maximum time from a name lookup to the end of a webhook's response, ms. */
 const webhookDeadlineMs = 15_000;
 
 function openDeliverer(
@@ -296,10 +296,10 @@ function createCountingServices(
   };
 }
 
-/** Time from a name lookup to the end of the response of an issuer, ms. */
+/** Maximum time from a name lookup to the end of an issuer's response, ms. */
 const issuerDeadlineMs = 5000;
 
-/** Maximum size of a discovery document, a key set and the like. */
+/** Maximum size of a discovery document, a key set or another document of an issuer. */
 const maxIssuerBytes = 256 * 1024;
 
 /** The parts that read from issuers: identity providers and issuers of workload identity. */
@@ -322,7 +322,7 @@ function createIssuerServices({ issuerAllowPrivate: allowPrivate }: Config, cloc
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** @throws {Error} when the key file cannot be used */
+/** @throws {Error} if the key file cannot be used */
 function createSchedule({
   config,
   clock,

@@ -16,7 +16,7 @@ export interface DiskSpace {
   readonly free: number;
 }
 
-/** Names for people who may not be allowed to know the paths. */
+/** Names for people who do not necessarily have permission to know the paths. */
 const names = { data: 'data directory', spool: 'spool', backups: 'backup directory' } as const;
 
 /** Thresholds below which a disk is low. */
@@ -60,12 +60,15 @@ export class DiskWatch {
     this.#measure = measure;
   }
 
-  /** One entry for each file system. The data directory, which is local, is measured now; others by the last `look`. */
+  /**
+   * Space on each file system, one entry for each. The data directory, which is local, is measured now; the others were
+   * measured by the last `look`.
+   */
   now(): readonly DiskSpace[] {
     return [...this.#ofData(), ...this.#spaces.filter(({ directory }) => directory !== 'data')];
   }
 
-  /** Empty if the directory is missing: the check of the store's files reports that. */
+  /** Measures the data directory. Empty if the directory is missing: the check of the store's files reports that. */
   #ofData(): readonly DiskSpace[] {
     const [[, path]] = this.#directories;
     try {
@@ -81,13 +84,13 @@ export class DiskWatch {
       .map(({ directory }) => `the disk of the ${names[directory]} has less than 10 % or 1 GiB left`);
   }
 
-  /** A network file system may be slow, so nothing waits for this. */
+  /** Measures the other directories. A network file system can be slow, so nothing waits for the result. */
   async look(): Promise<void> {
     const found = await Promise.allSettled(this.#directories.map(([, path]) => this.#measure(path)));
     const devices = new Set<number>();
     this.#spaces = this.#directories.flatMap(([directory, path], at) => {
       const measured = found[at]!;
-      // Whoever writes to a directory that cannot be measured reports the reason.
+      // The code that writes to a directory reports why it is not accessible.
       if (measured.status === 'rejected' || devices.has(measured.value.device)) return [];
       const { device, size, free } = measured.value;
       devices.add(device);

@@ -10,31 +10,31 @@ import type { Config } from './config/config.ts';
 const hosts = ['auth', 'api', 'metrics'] as const;
 export type Host = (typeof hosts)[number];
 
-/** The routes of a listener besides health: `ops` is the service's own metrics. */
+/** The routes of a listener, in addition to health. `ops` has the service's own metrics. */
 export type ServedHost = Host | 'ops';
 
 export interface HostListener {
   readonly listener: RenewableListener;
   readonly hosts: readonly ServedHost[];
-  /** Its options, if front-end threads join it. */
+  /** The options of the listener, if front-end threads join it. */
   readonly shared?: ListenOptions;
 }
 
-/** The paths that programs call most. */
+/** Lists the paths that programs call most. */
 function listBusyPaths({ metricsPathPrefix = '' }: Config): readonly string[] {
   const packets = [telemetryPath, '/api/frontend/identities', '/api/usage/stats', '/api/metrics'];
   const prefixed = `${metricsPathPrefix}${telemetryPath}`;
   return [...new Set([...packets, prefixed, '/connect/token', '/api/v2/applications'])];
 }
 
-/** True if gRPC uses an address of HTTP, which makes it one port. Any two free ports differ. */
+/** True if gRPC uses an address of HTTP, so that both share one port. Addresses with port 0 get different ports. */
 function isOnePort({ grpcListen }: Config, address: string): boolean {
   const http = parseAddress(address);
   const grpc = parseAddress(grpcListen);
   return http.port !== 0 && http.port === grpc.port && http.host === grpc.host;
 }
 
-/** The hosts of each address. Hosts without an address of their own share `--listen`. */
+/** The hosts of each address. Hosts without a separate address share `--listen`. */
 export function assignHosts(config: Config): readonly { address: string; hosts: readonly ServedHost[] }[] {
   const own = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
   const shared = hosts.filter((host) => own[host] === undefined);
@@ -54,9 +54,9 @@ interface Openers {
 }
 
 /**
- * Opens every listener. The first one is `--listen`, unless every host has its own. The gRPC listener also serves the hosts of
- * its address, or the metrics host, whose clients use gRPC as well. The `ops` listener has no TLS: scrapers are near, and use an
- * address that no certificate names.
+ * Opens every listener. The first listener is `--listen`, unless every host has a separate address. The gRPC listener
+ * also serves the hosts of its address, or otherwise the metrics host, whose clients use gRPC as well. The `ops`
+ * listener has no TLS: scrapers are near, and use an address that no certificate names.
  */
 export async function listen(
   config: Config,
@@ -118,7 +118,7 @@ type PublicUrls = Readonly<Record<Host, string>>;
 const urlOptions: Readonly<Record<Host, string>> = { auth: '--auth-url', api: '--base-url', metrics: '--metrics-url' };
 
 /**
- * They never come from a request, whose Host header anyone can choose.
+ * Returns the public URLs. They never come from a request, because anyone can choose its Host header.
  * @param listeners with their bound ports
  */
 export function publicUrls(config: Config, listeners: readonly HostListener[]): PublicUrls {
@@ -131,7 +131,7 @@ export function publicUrls(config: Config, listeners: readonly HostListener[]): 
 
 /**
  * Refuses an address that does not imply a URL, such as all addresses, unless the settings have a URL.
- * @throws {UsageError} that names the flags to set
+ * @throws {UsageError} that names the options to set
  */
 export function checkPublicUrls(config: Config): void {
   for (const { address, hosts: served } of assignHosts(config)) {
@@ -152,7 +152,7 @@ export function checkPublicUrls(config: Config): void {
   }
 }
 
-/** @returns the flags of the hosts without a URL */
+/** @returns the options of the hosts without a URL */
 export function urlsMissing(config: Config, of: readonly Host[]): readonly string[] {
   return of.filter((host) => givenUrl(config, host) === undefined).map((host) => urlOptions[host]);
 }
@@ -165,7 +165,7 @@ export function warnOfPlainPasswords({ auth }: PublicUrls, log: Log): void {
   log.warn('passwords and tokens travel without TLS', { authUrl: auth, hint });
 }
 
-/** The URL of a host in the settings: its own, or that of the token host on the same listener. */
+/** The URL of a host in the settings: the URL of the host itself, or of the token host on the same listener. */
 function givenUrl(config: Config, host: Host): string | undefined {
   const own = { auth: config.authUrl, api: config.baseUrl, metrics: config.metricsUrl };
   const listen = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
@@ -179,7 +179,7 @@ function urlAt(host: string, port: number, isSecure: boolean): string {
 
 const everyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '[::]', '[::ffff:0:0]']);
 
-/** True if clients can use a URL with the address. An address with a zone (`fe80::1%eth0`) cannot be in a URL. */
+/** True if the address can be part of a URL for clients. An address with a zone (`fe80::1%eth0`) cannot be in a URL. */
 function namesOneHost(address: string): boolean {
   const { host, port } = parseAddress(address);
   const url = urlAt(host, port, false);

@@ -18,7 +18,7 @@ import { checkReadiness } from './service-status.ts';
 
 type LabelledValues<Value> = Iterable<readonly [label: string, value: Value]>;
 
-/** A metric of at most one value. */
+/** Defines a metric of at most one value. */
 function single<Value extends number | Histogram>(type: ServiceMetric['type']) {
   return (name: string, help: string, read: () => Value | undefined) =>
     ({ name, help, type, read: () => read() ?? [] }) as ServiceMetric;
@@ -39,14 +39,14 @@ const counterBy = labelled<number>('counter');
 const gaugeBy = labelled<number>('gauge');
 const histogramBy = labelled<Histogram>('histogram');
 
-/** The figures that the front ends count themselves. */
+/** The counters that the front ends maintain themselves. */
 export interface AllTotals {
   readonly requests: RequestTotals;
   readonly calls: CallTotals;
   readonly tokens: TokenTotals;
 }
 
-/** The metrics of `GET /metrics`. The values of labels are fixed: none comes from an unauthenticated sender. */
+/** The metrics of `GET /metrics`. The values of labels are fixed: no label comes from an unauthenticated sender. */
 export function serviceMetrics(
   core: Core,
   { requests, calls, tokens }: AllTotals,
@@ -83,7 +83,7 @@ function httpMetrics(requests: RequestTotals): readonly ServiceMetric[] {
     {
       name: 'flagmeter_http_request_duration_seconds',
       type: 'histogram',
-      help: 'Time from the head of an HTTP request to its answer.',
+      help: 'Time from the head of an HTTP request to its response.',
       labels: ['method', 'route'],
       *read() {
         for (const { method, route, statuses, durations } of requests.routes)
@@ -111,7 +111,7 @@ function grpcMetrics(calls: CallTotals): readonly ServiceMetric[] {
     },
     histogramBy(
       'flagmeter_grpc_call_duration_seconds',
-      'Time from the head of a gRPC call of one message to its answer.',
+      'Time from the head of a gRPC call of one message to its response.',
       'method',
       function* () {
         for (const { method, durations } of calls.methods)
@@ -150,12 +150,12 @@ function ingestMetrics({ counting: { ledger }, intake, accountStore, clock }: Co
     },
     gauge('flagmeter_queue_packets', 'Packets and reports that wait for the disk.', () => monitor.packets),
     gauge('flagmeter_queue_bytes', 'Their memory.', () => monitor.bytes),
-    gauge('flagmeter_queue_oldest_seconds', 'Age of the oldest of them.',
+    gauge('flagmeter_queue_oldest_seconds', 'Age of the oldest packet or report that waits for the disk.',
       () => monitor.oldest(clock.monotonic()) / 1000),
     histogram('flagmeter_commit_duration_seconds', 'Duration of a commit of packets and reports.',
       () => intake.commitTimes),
     histogram('flagmeter_batch_packets', 'Packets and reports per commit.', () => intake.batchSizes),
-    counter('flagmeter_failed_commits_total', 'Failed commits, of which nothing was kept.',
+    counter('flagmeter_failed_commits_total', 'Failed commits. Nothing of a failed commit is stored.',
       () => intake.failedCommits),
     histogram('flagmeter_account_commit_duration_seconds', 'Duration of a commit of changes of accounts, sessions and tokens.',
       () => accountStore.commitTimes),
@@ -187,13 +187,13 @@ function journalMetrics({ usageStore }: Core): readonly ServiceMetric[] {
       byLane(({ unfolded }) => unfolded.bytes)),
     gaugeBy('flagmeter_journal_frames', 'Commits in a journal that are not in the store yet.', 'lane',
       byLane(({ unfolded }) => unfolded.frames)),
-    histogramBy('flagmeter_fold_duration_seconds', 'Duration of a fold, which adds commits of a journal to the store.', 'lane',
+    histogramBy('flagmeter_fold_duration_seconds', 'Duration of folding commits of a journal into the store.', 'lane',
       byLane(({ foldTimes }) => foldTimes)),
-    counter('flagmeter_failed_folds_total', 'Failed folds; the next one repeats them.',
+    counter('flagmeter_failed_folds_total', 'Failed attempts to fold; the next attempt repeats them.',
       sum(({ failedFolds }) => failedFolds)),
-    gauge('flagmeter_replayed_frames', 'Commits that the start found in the journals and folded.',
+    gauge('flagmeter_replayed_frames', 'Commits that startup found in the journals and folded.',
       sum(({ replay }) => replay.frames)),
-    gauge('flagmeter_replay_duration_seconds', 'Duration of that replay.',
+    gauge('flagmeter_replay_duration_seconds', 'Duration of folding these commits at startup.',
       () => Math.max(0, ...journals().map(([, { replay }]) => replay.seconds))),
   ];
 }
@@ -228,7 +228,7 @@ function storeMetrics(core: Core): readonly ServiceMetric[] {
       byDisk((space) => Number(isLow(space)))),
     gaugeBy('flagmeter_oldest_reader_seconds', 'Age of the oldest reader of a store, which keeps freed pages from being reused.', 'store',
       byReader('seconds')),
-    gaugeBy('flagmeter_oldest_reader_commits', 'Commits since the state that this reader uses.', 'store',
+    gaugeBy('flagmeter_oldest_reader_commits', 'Commits since the state that the oldest reader uses.', 'store',
       byReader('commits')),
   ];
 }
@@ -247,7 +247,7 @@ function processMetrics({ clock, threads }: Core): readonly ServiceMetric[] {
   const startedAt = (clock.now() - process.uptime() * 1000) / 1000;
   // biome-ignore format: a table
   return [
-    histogramBy('flagmeter_event_loop_delay_seconds', 'Delay of due tasks in a thread; for a thread that commits or folds, the time that they wait for it.', 'thread',
+    histogramBy('flagmeter_event_loop_delay_seconds', 'Delay of due tasks in a thread; for a thread that commits or folds, the time that its tasks wait.', 'thread',
       () => threads.map(({ name, delays }) => [name, delays])),
     gaugeBy('flagmeter_build_info', 'Always 1.', 'version', () => [[version, 1]]),
     gauge('process_start_time_seconds', 'Unix time at which the process started.', () => startedAt),
@@ -259,7 +259,7 @@ function processMetrics({ clock, threads }: Core): readonly ServiceMetric[] {
   ];
 }
 
-/** Without values if the runtime does not show connections, and without TLS. */
+/** The metrics of the listeners. They have no value if the runtime hides connections, or without TLS. */
 function listenerMetrics({
   certificateExpiry,
   surplusClosed,
@@ -273,7 +273,7 @@ function listenerMetrics({
   ];
 }
 
-/** Without values if neither backups are scheduled nor the audit log is exported. */
+/** The metrics of scheduled backups and of the audit export. They have no values if neither is configured. */
 function backupMetrics({ backups, audit }: Core): readonly ServiceMetric[] {
   const status = () => backups?.status;
   // biome-ignore format: a table
@@ -286,7 +286,7 @@ function backupMetrics({ backups, audit }: Core): readonly ServiceMetric[] {
       () => backups && Number(backups.status.trouble !== '')),
     gauge('flagmeter_backup_interval_seconds', 'Interval between scheduled backups.',
       () => seconds(status()?.everyMs)),
-    gauge('flagmeter_backup_last_success_timestamp_seconds', 'Unix time of the last complete scheduled backup; 0 if there is none.',
+    gauge('flagmeter_backup_last_success_timestamp_seconds', 'Unix time of the last complete scheduled backup; 0 before the first one.',
       () => backups && seconds(backups.status.lastGoodAt ?? 0)),
     gauge('flagmeter_backup_last_duration_seconds', 'Duration of the last scheduled backup of this process, with its upload.',
       () => seconds(status()?.lastMs)),
@@ -301,7 +301,7 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
 }
 
-/** The metrics of a node. A single machine has none of them. */
+/** The metrics of a node. A single machine has no such metrics. */
 function clusterMetrics({ usageStore, clock }: Core): readonly ServiceMetric[] {
   if (usageStore.status() === undefined) return [];
   const of = (read: (status: UsageStoreStatus) => number) => () => read(usageStore.status()!);
@@ -313,9 +313,9 @@ function clusterMetrics({ usageStore, clock }: Core): readonly ServiceMetric[] {
       of(({ postgres }) => Number(postgres.connected))),
     counter('flagmeter_engine_commits_total', 'Commits in PostgreSQL.',
       of(({ postgres }) => postgres.commits)),
-    counter('flagmeter_engine_commit_seconds_total', 'Total duration of these commits.',
+    counter('flagmeter_engine_commit_seconds_total', 'Total duration of the commits in PostgreSQL.',
       of(({ postgres }) => postgres.commitMs / 1000)),
-    counter('flagmeter_engine_failovers_total', 'Number of changes of the primary.',
+    counter('flagmeter_engine_failovers_total', 'Number of failovers to another primary.',
       of(({ postgres }) => postgres.failovers)),
     gaugeBy('flagmeter_nodes', 'Nodes by state, as this node knows them.', 'state',
       () => ['up', 'silent', 'done', 'forgotten'].map((state) => [state, nodesIn(state).length])),
@@ -323,7 +323,7 @@ function clusterMetrics({ usageStore, clock }: Core): readonly ServiceMetric[] {
       of(({ nodes, directory }) => nodes.find((node) => node.directory === directory)?.lag ?? 0)),
     gauge('flagmeter_log_bytes', 'Size of the log when this node last trimmed it.',
       of(({ log }) => log.bytes)),
-    gauge('flagmeter_log_oldest_seconds', 'Age of the oldest remaining entry of the log then.',
+    gauge('flagmeter_log_oldest_seconds', 'Age of the oldest entry that remained when this node last trimmed the log.',
       of(({ log }) => age(log.oldest))),
     counter('flagmeter_log_trimmed_entries_total', 'Entries of the log that this node has trimmed.',
       of(({ log }) => log.trimmed)),

@@ -1,6 +1,7 @@
 /*
- * `admin reset-password` asks a running server, which has the users in memory. It writes a request file to the data directory,
- * where only the server's user can write, and the server answers with another file. Only the hash of the password is in a file.
+ * `admin reset-password` asks a running server to reset a password, because the server has the users in memory. The
+ * command writes a request file to the data directory, where only the server's user can write, and the server writes a
+ * file with the response. The request has only the hash of the password.
  */
 
 import {
@@ -36,7 +37,7 @@ const requestSchema = Type.Object({
   passwordHash: Type.String({ maxLength: 512 }),
   /** True if the password must be replaced at the next sign-in. */
   isTemporary: Type.Boolean(),
-  /** True to remove the authenticator app and the passkeys. A request of an earlier release has no such field. */
+  /** True to remove the authenticator app and the passkeys. Requests of earlier releases lack this field. */
   removeFactors: Type.Optional(Type.Boolean()),
 });
 
@@ -54,7 +55,7 @@ const name = /^reset-password\.([0-9a-f]{32})\.(request|taken|answer)(?:\.tmp)?$
 const maxBytes = 4096;
 const pollMs = 100;
 
-/** Maximum time until a server takes a request, and then until it answers, ms. */
+/** Maximum time until a server takes a request, and then until it responds, ms. */
 const waitMs = { taken: 10_000, answered: 30_000 };
 
 interface AskDeps {
@@ -65,7 +66,7 @@ interface AskDeps {
 
 /**
  * Asks the server that uses a data directory to reset a password.
- * @throws {Failure} with the server's reason, or if no server answers; then nothing has changed
+ * @throws {Failure} with the server's reason, or if no server responds; then nothing has changed
  */
 export async function askForPassword(data: string, request: PasswordRequest, deps: AskDeps): Promise<void> {
   const path = (kind: string) => join(data, `reset-password.${id}.${kind}`);
@@ -73,14 +74,14 @@ export async function askForPassword(data: string, request: PasswordRequest, dep
   write(data, path('request'), request);
   try {
     if (!(await appears(path('answer'), waitMs.taken, deps)) && withdraw(path('request')))
-      throw new Failure('unavailable', `The server that uses ${data} does not answer: stop it first`);
+      throw new Failure('unavailable', `The server that uses ${data} does not respond: stop it first`);
     if (!(await appears(path('answer'), waitMs.answered, deps)))
       throw new Failure(
         'unavailable',
-        `The server that uses ${data} has taken the request and does not answer; see its log`,
+        `The server that uses ${data} has taken the request and does not respond; see its log`,
       );
     const response = read(path('answer'));
-    if (!Value.Check(responseSchema, response)) throw new Error('The answer of the server is malformed');
+    if (!Value.Check(responseSchema, response)) throw new Error('The response of the server is malformed');
     if (response.fault !== '') throw new Failure(response.isUnknownUser ? 'notFound' : 'failed', response.fault);
   } finally {
     for (const kind of ['request', 'answer']) rmSync(path(kind), { force: true });
@@ -98,7 +99,7 @@ export async function handlePasswordRequests(
     try {
       renameSync(path('request'), path('taken'));
     } catch {
-      continue; // It was withdrawn.
+      continue; // The request was withdrawn.
     }
     try {
       write(data, path('answer'), await handleRequest(path('taken'), reset));
@@ -114,9 +115,9 @@ export function forgetPasswordRequests(data: string): void {
 }
 
 /**
- * Also ends all sessions of the user.
+ * Resets the password, and ends all sessions of the user.
  * @param place of the users, for an error
- * @throws {Failure} when there is no such user
+ * @throws {Failure} if there is no such user
  */
 export async function applyReset(
   { accountStore, directory }: { readonly accountStore: AccountStore; readonly directory: Directory },
@@ -125,7 +126,7 @@ export async function applyReset(
 ): Promise<void> {
   const user = userOfEmail(directory, email);
   if (user === undefined) {
-    // Anyone who can write the data directory may know its administrators.
+    // Anyone with permission to write to the data directory is allowed to know its administrators.
     const administrators = [...directory.users.values()].filter((each) =>
       each.teams.some((team) => roleIn(each, team) === 'Admin'),
     );
@@ -147,7 +148,7 @@ async function handleRequest(file: string, reset: (request: PasswordRequest) => 
   try {
     const request = read(file);
     if (!Value.Check(requestSchema, request) || !isPasswordHash(request.passwordHash))
-      throw new Error('Cannot reset the password: the request is malformed, or of another version');
+      throw new Error('Cannot reset the password: the request is malformed or from another version');
     await reset(request);
     return { fault: '', isUnknownUser: false };
   } catch (error) {
@@ -156,7 +157,7 @@ async function handleRequest(file: string, reset: (request: PasswordRequest) => 
   }
 }
 
-/** Root gives its files to the owner of the directory, who reads them. */
+/** Writes a file. If root writes it, the owner of the directory, who reads it, becomes its owner. */
 function write(data: string, path: string, value: object): void {
   const temp = `${path}.tmp`;
   writeFileSync(temp, JSON.stringify(value), { mode: 0o600, flag: 'wx' });
@@ -167,7 +168,7 @@ function write(data: string, path: string, value: object): void {
   renameSync(temp, path);
 }
 
-/** Does not follow a link. */
+/** Reads a file. Does not follow a symbolic link. */
 function read(path: string): unknown {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
@@ -188,7 +189,7 @@ async function appears(path: string, withinMs: number, { clock, pause }: AskDeps
   }
 }
 
-/** @returns false if the server has already taken it */
+/** Withdraws a request. @returns false if the server has already taken it */
 function withdraw(path: string): boolean {
   try {
     rmSync(path);

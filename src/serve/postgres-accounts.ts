@@ -24,8 +24,8 @@ interface PostgresAccounts {
 
 /**
  * Opens a temporary copy of the accounts in PostgreSQL for one command. Running nodes see its changes immediately.
- * @param config with a PostgreSQL
- * @throws {PostgresError} when PostgreSQL cannot be reached
+ * @param config with a PostgreSQL database
+ * @throws {PostgresError} if PostgreSQL cannot be reached
  */
 export async function withPostgresAccounts<T>(
   config: Config,
@@ -36,7 +36,7 @@ export async function withPostgresAccounts<T>(
   const data = mkdtempSync(join(tmpdir(), 'flagmeter-engine-'));
   try {
     return await withPostgres(postgresAddress(config.postgres!), async (connection) => {
-      // A key file that the nodes do not have would encrypt what they must read.
+      // Data encrypted with a key that the nodes do not have would be unreadable to them.
       await connection.transaction((run) => checkSamePostgres(run, undefined, key));
       const clock = new SharedClock(systemClock);
       await clock.ask((statement) => connection.query(statement)); // Joining would wait for PostgreSQL.
@@ -67,7 +67,7 @@ export async function withPostgresAccounts<T>(
   }
 }
 
-/** More specific than a refusal for a client. */
+/** Returns an error that is more specific than a refusal for a client. */
 export function postgresFailure(error: unknown, { accountStore }: PostgresAccounts): unknown {
   const { trouble } = accountStore.status();
   return error instanceof Refusal && trouble !== undefined ? new Error(trouble) : error;

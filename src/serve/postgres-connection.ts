@@ -7,7 +7,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { createLog } from '../runtime/log.ts';
 import type { Config } from './config/config.ts';
 
-/** A commit may wait for its standby. */
+/** Timeout of a statement, ms. A commit can wait for its standby. */
 const deadlineMs = 30_000;
 
 /** @throws {UsageError} */
@@ -20,14 +20,14 @@ export function postgresAddress(url: string): PostgresAddress {
   }
 }
 
-/** @throws {Error} when the file cannot be used */
+/** @throws {Error} if the file cannot be used */
 export function loadPostgresKey({ postgresKeyFile }: Config): PostgresKey | undefined {
   return postgresKeyFile === undefined ? undefined : readPostgresKey(postgresKeyFile);
 }
 
 /**
- * Connects to PostgreSQL for one command. Logs nothing: errors describe failures.
- * @throws {PostgresSetupError} as `refuseLater`
+ * Connects to PostgreSQL for one command. Logs nothing: its errors describe the failures.
+ * @throws {PostgresSetupError} as `refuseLater` does
  */
 export async function withPostgres<T>(
   address: PostgresAddress,

@@ -42,8 +42,8 @@ import { type Host, publicUrls } from './listeners.ts';
 import type { ServiceStatus } from './service-status.ts';
 
 /**
- * Routes by host, except those of `metricsRoutes`, and the handler of unknown paths. The listeners must be bound: their ports
- * may be part of the public URLs.
+ * Creates the routes by host, except the routes in `metricsRoutes`, and the handler of unknown paths. The listeners
+ * must be bound: their ports can be part of the public URLs.
  */
 export function createRoutes(
   core: Core,
@@ -69,7 +69,7 @@ export function createRoutes(
   return { routes, missing: missingPage(core.bundle, settings) };
 }
 
-/** The parts that all users of tokens share, with one invalidation list and one cache of verified tokens. */
+/** The services that all users of tokens share, with one invalidation list and one cache of verified tokens. */
 interface TokenServices extends PageServices {
   readonly verified: VerifiedTokens;
   readonly console: ConsoleCallers;
@@ -134,7 +134,7 @@ function apiRoutes(
   ];
 }
 
-/** Routes that show what front-end threads have recorded before the request. */
+/** Wraps routes that show the counts of front-end threads: they first apply the updates of these threads. */
 function caughtUp({ front }: Core, routes: readonly Route[]): readonly Route[] {
   if (front.count === 0) return routes;
   return routes.map(({ handle, ...route }) => ({

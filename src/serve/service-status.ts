@@ -9,7 +9,7 @@ import type { Core } from './core.ts';
 /** Period of the rates, ms. */
 const windowMs = 10_000;
 
-/** The status of the service, read from existing counters: it costs a packet nothing. */
+/** The status of the service, read from existing counters, so that it adds no cost to a packet. */
 export class ServiceStatus {
   readonly #core: Core;
   readonly #requests: RequestTotals;
@@ -69,7 +69,7 @@ export class ServiceStatus {
   }
 }
 
-/** @returns `at` as a monotonic time, ms */
+/** @returns the totals, in which `at` is a monotonic time, ms */
 function readTotals({ clock, intake, counting: { ledger } }: Core, requests: RequestTotals) {
   return {
     at: clock.monotonic(),
@@ -141,9 +141,9 @@ function timeOrNull(ms: number | undefined): string | null {
 /** Width of a bucket, s. */
 const recentWidth = 5;
 const bucketMs = 1000 * recentWidth;
-/** Ten minutes. */
+/** Maximum number of buckets: ten minutes. */
 const maxBuckets = 120;
-/** After a longer pause, such as a suspended machine, the rates restart, ms. */
+/** Maximum pause between measurements, ms. After a longer one, as on a suspended machine, the rates restart. */
 const longestPauseMs = 60_000;
 
 interface Bucket {
@@ -164,7 +164,7 @@ interface TrafficSample {
 
 /** The rates of the last ten minutes since startup. */
 class RecentRates {
-  /** Buckets since the epoch. */
+  /** Number of the first bucket since the epoch. */
   #first = 0;
   #buckets: Bucket[] = [];
 
@@ -210,7 +210,7 @@ export function checkReadiness({ shutdown, health, intake, clock, accountStore, 
   const usage = usageStore.readiness();
   const stopping = shutdown.isNear ? 'the service is stopping' : undefined;
   const queue = intake.monitor.admits(clock.monotonic()) ? undefined : 'too many messages are waiting for the disk';
-  // Anyone may read this. The log and the status have the host and the reason.
+  // Anyone can read this message. The log and the status have the host and the reason.
   const { publicReason } = accountStore.status();
   const away = health.ready && publicReason !== undefined ? onlyCounts(publicReason) : undefined;
   return {

@@ -16,13 +16,13 @@ import { createRouters } from './routers.ts';
 import { ServiceStatus } from './service-status.ts';
 
 export interface Service {
-  /** Reports not ready, and continues to serve. */
+  /** Reports the service as not ready, and continues to serve. */
   leave(): void;
-  /** Replaces the identity providers of the operator. */
+  /** Replaces the identity providers from the configuration. */
   setProviders(configured: ConfiguredProviders): void;
   /** Changes settings that take effect without a restart. */
   set(live: LiveSettings & Pick<Config, 'apiRate' | 'tokenRate'>): void;
-  /** Stops accepting, answers and commits what was accepted, closes everything. */
+  /** Stops accepting, finishes accepted requests and commits their data, and closes everything. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export interface Service {
 const lastTracesMs = 500;
 
 /**
- * Starts the whole service on an open store and bound listeners, which it closes when it stops.
- * @throws {Error} when the usage store cannot be opened; the stores are closed, and the listeners are unchanged
+ * Starts the whole service on an open store and bound listeners, which the service closes when it stops.
+ * @throws {Error} if the usage store cannot be opened; the stores are closed, and the listeners are unchanged
  */
 export async function startService(deps: ServiceDeps, bound: BoundListeners): Promise<Service> {
   const { auditExport } = deps.config;
@@ -94,7 +94,7 @@ async function closeSoon(collector: Collector): Promise<void> {
   closed.abort(); // The timer would delay the exit of the process.
 }
 
-/** Its packages are loaded only if a collector is configured. */
+/** Opens the collector. Its packages are loaded only if a collector is configured. */
 async function openCollector(core: Core): Promise<Collector | undefined> {
   const { otlpEndpoint } = core.config;
   if (otlpEndpoint === undefined) return undefined;

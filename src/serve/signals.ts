@@ -21,7 +21,7 @@ export interface Signals {
   onHangUp(action: () => void): void;
 }
 
-/** A server at a terminal stops when the terminal closes, since Ctrl-C can no longer reach it. */
+/** Listens to the signals. A server at a terminal stops when the terminal closes: Ctrl-C can no longer reach it. */
 export function listenToSignals({ interactive }: Terminal): Signals {
   const tells: ((code: number) => void)[] = [];
   const told = () => new Promise<number>((resolve) => tells.push(resolve));
@@ -45,12 +45,13 @@ export function listenToSignals({ interactive }: Terminal): Signals {
 /** Maximum time for the last 503s after the store has failed, ms. */
 const fatalGraceMs = 800;
 
-/** Maximum part of the grace that is reserved for closing, and minimum time for closing, ms. */
+/** Maximum part of the grace that is reserved for closing, and the minimum time for closing, ms. */
 const maxClosingMs = 1000;
 const minClosingMs = 250;
 
 /**
- * Reports not ready and continues to serve, until load balancers have noticed, so that no request is lost. Another signal ends this.
+ * Reports the service as not ready and continues to serve, until load balancers have noticed, so that no request is
+ * lost. Another signal ends this.
  * @returns the exit code
  */
 export async function leave(
@@ -81,14 +82,14 @@ export interface Reloadable {
   readonly bound: Pick<BoundListeners, 'renewTls' | 'trust'>;
   readonly log: Log;
   setLogLevel(level: LogLevel): void;
-  /** These are `undefined` until the service has started. */
+  /** The functions below are `undefined` until the service has started. */
   setProviders: ((configured: ConfiguredProviders) => void) | undefined;
   set: ((live: Config) => void) | undefined;
 }
 
 type Key = (typeof settings)[number]['key'];
 
-/** Settings that take effect without a restart. So do files that are read for each use, such as the keys of backups. */
+/** Settings that take effect without a restart. Files that are read for each use, such as backup keys, do so too. */
 const live: readonly Key[] = [
   'logLevel',
   'rate',
@@ -100,7 +101,8 @@ const live: readonly Key[] = [
 ];
 
 /**
- * SIGHUP: rereads the configuration, its identity providers and the TLS files. If one of them cannot be used, nothing changes.
+ * SIGHUP: rereads the configuration, its identity providers and the TLS files. If any of them cannot be used, nothing
+ * changes.
  * @param running the settings in use
  * @returns the settings in use from now on
  */

@@ -19,19 +19,19 @@ export interface Storage {
   openAccounts(deps: StorageDeps, health: StoreHealth): AccountStore | Promise<AccountStore>;
   openUsage(deps: StorageDeps, opened: UsageStorageDeps): UsageStore | Promise<UsageStore>;
   /**
-   * Resolves when usage may be served. It is called when the lanes exist.
-   * @throws {Error} with the reason when it may not; everything is closed then
+   * Resolves when usage can be served. It is called when the lanes exist.
+   * @throws {Error} with the reason if usage must not be served; everything is closed then
    */
   ready?(): Promise<void>;
-  /** Undoes `openAccounts` if `openUsage` is not reached. */
+  /** Undoes `openAccounts` if `openUsage` is not called. */
   abandon?(): Promise<void>;
-  /** After both are closed. */
+  /** Called after both are closed. */
   close?(): Promise<void>;
 }
 
 export interface StorageDeps {
   readonly config: Config;
-  /** Open and prepared; the service closes it. */
+  /** The accounts, open and prepared. The service closes them. */
   readonly accounts: AccountTables;
   /** Path of a compiled worker, such as `storage/commit/fold-worker`. */
   readonly workerFile: (name: string) => string;
@@ -48,7 +48,7 @@ export interface UsageStorageDeps {
   readonly accountStore: AccountStore;
   readonly directory: Directory;
   readonly health: StoreHealth;
-  /** Call it only once packets arrive: lanes need the committers of usage. */
+  /** Finds the lane of an application. Call it only once packets arrive: lanes need the committers of usage. */
   findLane(application: number): Pick<Lane, 'submit'>;
   /** Resolves when all earlier packets of all threads are on disk or refused. */
   settled(): Promise<void>;

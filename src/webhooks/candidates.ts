@@ -8,20 +8,20 @@ import type { Application, Environment, WebhookAnnouncement } from '../storage/l
 import type { Findings, FirstSeenFeature, FoundVerdict, StaleFeature, WatchTask } from './findings.ts';
 import { decideStep, refusalKey, type Step, service } from './marks.ts';
 
-/** An event that was found in data and may be announced; docs/webhooks.md shows its data. */
+/** An event that was found in data, and is announced unless it was before. docs/webhooks.md shows its data. */
 export interface Candidate {
   readonly key: string;
   readonly content: WebhookAnnouncement;
   readonly verdict?: FoundVerdict;
-  /** Equal for candidates that need no second look, if the mark has the same verdict. */
+  /** Equal for candidates that need no further check if the last announcement has the same verdict. */
   readonly settled?: string | undefined;
   stepFrom(announced: WebhookAnnouncement | undefined): Step;
-  /** Whether the records that it was found with are the current ones. */
+  /** True if the records from which the event was found are unchanged. */
   isCurrent?(tx: AccountTransaction): boolean;
   events(tx: AccountTransaction, announced: WebhookAnnouncement | undefined): readonly WebhookEvent[];
 }
 
-/** Refusals are few, and come first: they accompany a flood of flags never seen before. */
+/** Lists the events of an application. Refusals come first: they are few, and can accompany a flood of new flags. */
 export function* listCandidates(
   application: Application,
   found: Findings,
@@ -55,7 +55,7 @@ function ofRefusals(
   };
 }
 
-/** Refusals of all messages, announced to each team with webhooks. */
+/** Returns refusals of all messages, which are announced to each team with webhooks. */
 export function ofService(one: RefusalCount): Candidate {
   return {
     key: refusalKey(service, null, one.code),
@@ -89,7 +89,7 @@ function refusing(
 
 const minuteMs = 60_000;
 
-/** First seen times are known to the minute. */
+/** Returns a flag that was seen for the first time. The time is known to the minute. */
 function ofFirstSeen(application: Application, { environment, feature, at }: FirstSeenFeature, now: number): Candidate {
   const { id, teamId } = application;
   return {
@@ -109,13 +109,13 @@ function ofFirstSeen(application: Application, { environment, feature, at }: Fir
   };
 }
 
-/** No packet has named a flag for a long time. */
+/** Returns a flag that no packet has named for a long time. */
 function ofStale(application: Application, { feature, since, lastSeenAt }: StaleFeature, now: number): Candidate {
   const { id, teamId } = application;
   return {
     key: `${id} stale ${feature}`,
     content: { at: now },
-    // A flag that became stale after it was announced was in use in between.
+    // A flag that became stale after its announcement was in use in between.
     stepFrom: (announced) => (since > (announced?.at ?? 0) ? 'tell' : undefined),
     events(tx) {
       const data = {
@@ -132,8 +132,8 @@ function ofStale(application: Application, { feature, since, lastSeenAt }: Stale
 }
 
 /**
- * A change of a verdict. The first verdict since the subscription is a baseline. Nodes compute verdicts at different times, and from
- * data that arrived at different times. A node that is behind the last announcement, or behind its data, announces nothing.
+ * Returns a change of a verdict. The first verdict since the subscription is the baseline. Nodes compute verdicts at
+ * different times, from data that arrived at different times. A node behind the last announcement announces nothing.
  */
 function ofVerdict(application: Application, one: FoundVerdict, task: WatchTask): Candidate {
   const { now, verdictsFrom } = task;

@@ -28,23 +28,23 @@ export type Send = (
 
 export type TraceDelivery = (delivery: Pick<WebhookDelivery, 'id' | 'webhookId' | 'cause'>) => Span | undefined;
 
-/** Resolves after `ms`; false if the service is stopping. */
+/** Resolves after `ms`; `false` if the service is stopping. */
 type Pause = (ms: number) => Promise<boolean>;
 
-/** Poll interval for due deliveries, ms. New ones are found at once. */
+/** Poll interval for due deliveries, ms. New deliveries are found immediately. */
 const pollMs = 1000;
 /** Deliveries due within this time are claimed together, ms. */
 const gatherMs = 20;
-/** Scans take longer with a longer queue. They may take up to one part in this many of the time. */
+/** Scans take longer with a longer queue. Each scan is followed by a pause of this many times its duration. */
 const scanShare = 10;
-/** Time that a failed attempt keeps its concurrency slot, ms. Paces calls to a receiver that fails immediately. */
+/** Time for which a failed attempt keeps its concurrency slot, ms. It paces calls to receivers that fail fast. */
 const restMs = 1000;
 /** Pause after a rejected change, ms. */
 const retryMs = 1000;
 
 /** Delivers queued events. A claim is a change of the accounts, so only one of several nodes makes the attempt. */
 export class Deliverer {
-  /** Since the start of the process. */
+  /** Attempts since the start of the process. */
   readonly counts = { delivered: 0, failed: 0 };
   readonly #deps: DelivererDeps;
   /** Identifies this process. A restarted process has another id. */
@@ -53,7 +53,7 @@ export class Deliverer {
   readonly #stop = new AbortController();
   readonly #inProgress = new Map<string, Promise<void>>();
   #attempts = 0;
-  /** The time of the last attempt of each webhook with pending deliveries. */
+  /** Sequence number of the last attempt, by the id of each webhook with pending deliveries. */
   #lastAttempts: Map<string, number> = new Map();
   #scanMs = 0;
   #trace: TraceDelivery = () => undefined;
@@ -119,8 +119,8 @@ export class Deliverer {
   }
 
   /**
-   * The due deliveries that fit into the free concurrency slots: the oldest of each webhook, then the next of each. Webhooks
-   * take turns, least recently served first, so that none starves.
+   * Chooses due deliveries for the free concurrency slots: the oldest of each webhook, then the next of each. The least
+   * recently served webhook comes first, so that none starves.
    */
   #choose(): Map<string, () => void> {
     const { directory } = this.#deps;
@@ -142,7 +142,7 @@ export class Deliverer {
     return chosen;
   }
 
-  /** Up to `mostPerWebhook` due deliveries of each webhook. Scans the whole queue, so it allocates nothing per delivery. */
+  /** Scans the whole queue for up to `mostPerWebhook` due deliveries per webhook. It allocates nothing per delivery. */
   #firstsOfEach(): Map<string, Due[]> {
     const by = this.#claimant();
     const firsts = new Map<string, Due[]>();
@@ -199,14 +199,14 @@ export class Deliverer {
     return result;
   }
 
-  /** Retries until another process may deliver. The delivery can then arrive twice, but is never lost. */
+  /** Retries a failed change. If the lease expires first, another process delivers again, so no delivery is lost. */
   async #keep(change: Parameters<Directory['change']>[0]): Promise<void> {
     for (let tries = 0; tries < 30; tries += 1) {
       try {
         await this.#deps.directory.change(change);
         return;
       } catch (error) {
-        logFailure(this.#deps.log, 'recording the outcome of a webhook delivery failed', error);
+        logFailure(this.#deps.log, 'recording the result of a webhook delivery failed; retrying', error);
         if (!(await this.#pause(retryMs))) return;
       }
     }
@@ -223,7 +223,7 @@ export class Deliverer {
     this.#goOn();
   }
 
-  /** Waits until there is something to do; false if the service is stopping. */
+  /** Waits until there is work; returns `false` if the service is stopping. */
   async #rest(): Promise<boolean> {
     if (!this.#isWoken) {
       const woken = new Promise<boolean>((resolve) => {
@@ -236,7 +236,7 @@ export class Deliverer {
   }
 }
 
-/** True if a write may cause a delivery. A claim does not. */
+/** True if a write can cause a delivery. A claim cannot. */
 function isForUs({ table, value }: Write): boolean {
   return table === 'webhookTurns' && (value as QueuedDelivery | undefined)?.lease == null;
 }
@@ -246,7 +246,7 @@ interface Due {
   readonly due: number;
 }
 
-/** Inserts into a webhook's earliest deliveries, in order, unless it comes after all of them. */
+/** Inserts a delivery into the earliest deliveries of its webhook, in order. Drops it if it comes after all of them. */
 function keepFirst(firsts: Due[], key: string, due: number): void {
   if (firsts.length === mostPerWebhook && due >= firsts[mostPerWebhook - 1]!.due) return;
   const after = firsts.findIndex((one) => due < one.due);
@@ -254,13 +254,13 @@ function keepFirst(firsts: Due[], key: string, due: number): void {
   firsts.length = Math.min(firsts.length, mostPerWebhook);
 }
 
-/** Maximum number of concurrent attempts, so that hanging targets delay only themselves. */
+/** Maximum numbers of concurrent attempts, so that hanging receivers delay only themselves. */
 const most = { all: 64, failing: 24, team: 8, failingOfTeam: 4, webhook: 4, failingWebhook: 1 };
 
 /** Maximum number of concurrent attempts per webhook. */
 const mostPerWebhook = most.webhook;
 
-/** The concurrency slots in use, counted by target. */
+/** The concurrency slots in use, counted in total, per team and per webhook. */
 class Slots {
   #all = 0;
   #failing = 0;

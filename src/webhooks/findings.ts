@@ -8,18 +8,18 @@ export interface WatchTask {
   readonly application: number;
   readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
   readonly declared: readonly FeatureDeclaration[];
-  /** Later data may be incomplete. */
+  /** The end of the evaluated time. Later data might be incomplete. */
   readonly now: number;
   readonly staleAfterMs: number;
-  /** Find features first seen in an environment since then; `null`: none. */
+  /** Start of the search for features first seen in an environment; `null` for no search. */
   readonly firstSeenFrom: number | null;
-  /** Find features that became stale since then. */
+  /** Start of the search for features that became stale; `null` for no search. */
   readonly staleFrom: number | null;
-  /** Find all verdicts. They are compared with those announced since then. */
+  /** If set, finds all verdicts. They are compared with verdicts announced since this time. */
   readonly verdictsFrom: number | null;
-  /** Find the verdicts on these features only, with their reasons. */
+  /** If set, finds verdicts on these features only, with their reasons. */
   readonly explained?: ReadonlySet<string>;
-  /** Find refusals after this time. */
+  /** Start of the search for refusals; `null` for no search. */
   readonly refusedFrom: number | null;
 }
 
@@ -37,39 +37,39 @@ export interface FoundVerdict {
   readonly since: number | null;
   readonly environments: readonly string[];
   readonly lastSeenAt: number | null;
-  /** The time of the declaration that it was computed with; `null` if undeclared. */
+  /** The time of the declaration from which the verdict was computed; `null` if undeclared. */
   readonly declaredAt: number | null;
-  /** Empty unless explained. */
+  /** Empty unless the task explains the feature. */
   readonly reasons: Verdict['reasons'];
 }
 
 export interface FirstSeenFeature {
   readonly environment: Pick<Environment, 'name' | 'number'>;
   readonly feature: string;
-  /** To the minute. */
+  /** The time, to the minute. */
   readonly at: number;
 }
 
 export interface StaleFeature {
   readonly feature: string;
   readonly since: number;
-  /** `null` if it was only declared. */
+  /** `null` if the feature was declared but never seen. */
   readonly lastSeenAt: number | null;
 }
 
-/** Messages of the last two hours, refused for one reason in one environment. */
+/** Messages refused for one reason in one environment, in the last two hours. */
 export interface RefusedMessages {
-  /** `null` if the application has no such environment, or none was named. */
+  /** `null` if the messages named no environment of the application. */
   readonly environment: Pick<Environment, 'name' | 'number'> | null;
   readonly code: string;
   readonly status: number;
   readonly count: number;
   readonly lastAt: number;
-  /** The instances or programs that sent them. */
+  /** The instances or programs that sent the messages. */
   readonly senders: ReadonlySet<string>;
 }
 
-/** The flags that can go, the safe ones first. */
+/** Flags that can be removed, the safe ones first. */
 export interface FoundForCleanup {
   readonly removable: readonly {
     readonly feature: string;

@@ -3,9 +3,9 @@ import { refusing } from '../contract/health.ts';
 import type { WebhookAnnouncement } from '../storage/lmdb/records.ts';
 
 /*
- * Marks of events that were announced although their cause lasts: a flag was seen, is stale or has a verdict, or messages are refused. A mark is
- * committed with its deliveries, so no node announces an event twice. Keys start with the id of the application and a space;
- * `service ` is for the service, and for issues in trackers.
+ * Announcements: records of announced events whose cause lasts. A flag was seen, is stale or has a verdict, or messages
+ * are refused. A record is committed with its deliveries, so no node announces an event twice. Keys start with the id
+ * of the application and a space; or with `service ` for the service, for digests, and for issues in trackers.
  */
 
 export function refusalKey(applicationId: string, environment: number | null, code: string): string {
@@ -16,7 +16,7 @@ export function digestKey(teamId: string): string {
   return `${service} digest ${teamId}`;
 }
 
-/** The team of a digest; `undefined` for other marks. */
+/** The team of a digest; `undefined` for other keys. */
 export function digestIn(key: string): string | undefined {
   return key.startsWith(`${service} digest `) ? key.split(' ', 3)[2] : undefined;
 }
@@ -25,19 +25,19 @@ export function issueKey(webhookId: string, type: string, finding: readonly stri
   return `${service} issue ${webhookId} ${type} ${finding.join(' ')}`;
 }
 
-/** The webhook that opened an issue; `undefined` for other marks. */
+/** The webhook that opened an issue; `undefined` for other keys. */
 export function issueIn(key: string): string | undefined {
   return key.startsWith(`${service} issue `) ? key.split(' ', 3)[2] : undefined;
 }
 
-/** For how long the same finding opens no second issue. */
+/** Time for which the same finding opens no second issue. */
 export const issueMs = 30 * 86_400_000;
 
 export function applicationIn(key: string): string {
   return key.slice(0, key.indexOf(' '));
 }
 
-/** Takes the place of an application id, for the service. */
+/** Stands for the service, in place of an application id. */
 export const service = 'service';
 
 export function findAnnouncement(reader: Pick<Reader, 'get'>, key: string): WebhookAnnouncement | undefined {
@@ -49,16 +49,16 @@ export function putAnnouncement(tx: Transaction, key: string, content: WebhookAn
 }
 
 /*
- * Refusals come by the thousand, but each episode sends only one notification. An episode ends after an hour without refusals.
- * To detect that, the mark is updated while the episode lasts.
+ * Refusals can come by the thousand, but each episode sends only one notification. An episode ends after an hour
+ * without refusals. To detect the end, its announcement is updated while the episode lasts.
  */
 
 const moveOnMs = 15 * 60_000;
 
-/** `move on`: send nothing, but update the mark. */
+/** `tell`: queue the event. `move on`: only update the announcement. */
 export type Step = 'tell' | 'move on' | undefined;
 
-/** What to do about refusals, the last of them at `lastAt`. @param announcedAt when the episode was last announced or updated */
+/** Decides about refusals until `lastAt`. @param announcedAt the last announcement or update of the episode */
 export function decideStep(
   announcedAt: number | undefined,
   { count, lastAt }: { readonly count: number; readonly lastAt: number },

@@ -11,7 +11,7 @@ import type { Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
 import { getFormat } from './formats/formats.ts';
 import { findAnnouncement, issueKey, issueMs, putAnnouncement } from './marks.ts';
 
-/** Maximum number of stored deliveries per webhook, pending or done. The next one removes the oldest. */
+/** Maximum number of stored deliveries per webhook, pending or done. A further delivery removes the oldest. */
 export const maxDeliveries = 1000;
 
 interface QueueDeps {
@@ -19,12 +19,12 @@ interface QueueDeps {
   readonly randomBytes: RandomBytes;
 }
 
-/** Queues the events that changes of accounts cause. */
+/** Returns the function that queues events of account changes. */
 export function announcer(randomBytes: RandomBytes): Announce {
   return (tx, event) => void enqueue(tx, event, { now: event.at, randomBytes });
 }
 
-/** Queues an event for each webhook of the team that was subscribed when it happened. @returns the number of webhooks */
+/** Queues an event for each webhook that was subscribed when it happened. @returns the number of webhooks */
 export function enqueue(tx: Transaction, event: WebhookEvent, deps: QueueDeps): number {
   const { type, teamId, at, withinMs = 0, data } = event;
   const wanting = [...tx.records('webhooks').values()].filter(
@@ -35,7 +35,7 @@ export function enqueue(tx: Transaction, event: WebhookEvent, deps: QueueDeps): 
   return news.length;
 }
 
-/** An issue tracker gets one issue for each finding. Marks it as opened. */
+/** True unless an issue tracker already has an issue for the finding. Records the new issue. */
 function isNews(tx: Transaction, webhook: Webhook, { type, teamId, data }: WebhookEvent, now: number): boolean {
   if (!webhookFormats[getFormat(webhook)].isTracker) return true;
   const team = { id: teamId, name: '' };
@@ -82,21 +82,21 @@ export function add(
   return delivery;
 }
 
-/** Repeats a delivery, whatever its outcome. @throws {ApiError} `not_found` */
+/** Queues a delivery again, whether or not it succeeded. @throws {Refusal} `not_found` */
 export function queueAgain(tx: Transaction, webhookId: string, id: string, now: number): WebhookDelivery {
   const delivery = mustExist('delivery', findDelivery(tx, webhookId, id));
   const key = deliveryKey(webhookId, delivery.number);
   const again = { ...delivery, state: 'waiting', endedAt: null } as const;
   tx.put('webhookDeliveries', key, again);
   const schedule = tx.get('webhookTurns', key);
-  const lease = schedule?.lease ?? null; // An attempt may be in progress.
+  const lease = schedule?.lease ?? null; // An attempt might be in progress.
   tx.put('webhookTurns', key, { ...schedule, due: now, failed: 0, lease });
   return again;
 }
 
 const digits = 12;
 
-/** The key of a delivery. Those of a webhook sort by number. */
+/** The key of a delivery. The deliveries of a webhook sort by number. */
 export function deliveryKey(webhookId: string, number: number): string {
   return `${webhookId}.${String(Math.max(0, number)).padStart(digits, '0')}`;
 }
@@ -105,7 +105,7 @@ export function webhookIn(key: string): string {
   return key.slice(0, -digits - 1);
 }
 
-/** A delivery of a webhook. Its id contains its number. */
+/** Finds a delivery of a webhook by its id, which contains its number. */
 export function findDelivery(reader: Pick<Reader, 'get'>, webhookId: string, id: string): WebhookDelivery | undefined {
   const [, number] = /^msg_(\d{1,12})_/.exec(id) ?? [];
   if (number === undefined) return undefined;
@@ -113,7 +113,7 @@ export function findDelivery(reader: Pick<Reader, 'get'>, webhookId: string, id:
   return found?.id === id ? found : undefined;
 }
 
-/** Deliveries, latest first. @param before the number after that of the first one */
+/** Lists deliveries, latest first. @param before one more than the number of the first delivery */
 export function listDeliveries(
   { webhookDeliveries: kept }: Pick<AccountTables, 'webhookDeliveries'>,
   webhookId: string,
@@ -141,7 +141,7 @@ export function waitingCounts(reader: Pick<Reader, 'records'>): ReadonlyMap<stri
   return counts;
 }
 
-/** Cancels a webhook's pending deliveries. Attempts in progress may still succeed. */
+/** Cancels a webhook's pending deliveries. Attempts in progress can still succeed. */
 export function giveUp(tx: Transaction, webhookId: string, now: number): void {
   for (const key of listWaitingKeys(tx, webhookId)) {
     const delivery = tx.get('webhookDeliveries', key);

@@ -5,15 +5,15 @@ import type { WebhookSecret } from '../storage/lmdb/records.ts';
 const prefix = 'whsec_';
 const secretBytes = 32;
 
-/** How long deliveries are also signed with the previous secret, while receivers switch to the new one. */
+/** Time for which deliveries are also signed with the previous secret, while receivers switch to the new one. */
 export const overlapMs = 24 * 3_600_000;
 
-/** A secret in the format of Standard Webhooks: 256 random bits in base64. */
+/** Creates a secret in the format of Standard Webhooks: 256 random bits in base64. */
 export function newWebhookSecret(randomBytes: RandomBytes): WebhookSecret {
   return { text: prefix + Buffer.from(randomBytes(secretBytes)).toString('base64'), until: null };
 }
 
-/** The secrets after adding one. The previous one remains valid for a while; older ones are removed. */
+/** Adds a new secret. The previous secret remains valid for a while; older ones are removed. */
 export function rotated(
   secrets: readonly WebhookSecret[],
   added: WebhookSecret,
@@ -23,7 +23,7 @@ export function rotated(
 }
 
 /**
- * The `webhook-signature` header: one signature per valid secret, so that receivers with either secret accept the delivery.
+ * Returns the `webhook-signature` header: one signature per valid secret, so receivers can have either secret.
  * @param timestamp the `webhook-timestamp` header, Unix seconds
  */
 export function signatures(

@@ -15,25 +15,25 @@ export interface SendDeps extends Reach {
 }
 
 export interface SendResult {
-  /** `null` if there was no answer. */
+  /** `null` without a response. */
   readonly status: number | null;
-  /** For people; `null` if it was delivered. */
+  /** The reason of a failure, for people; `null` if it was delivered. */
   readonly error: string | null;
   /** The delay that the receiver requests, ms. */
   readonly retryAfterMs: number;
-  /** The beginning of the answer's body; absent if that was empty. */
+  /** The beginning of the response body; absent if the body is empty. */
   readonly answer?: string;
 }
 
-/** Maximum characters of an answer that are kept, for people. */
+/** Maximum number of characters of a response that are stored, for people. */
 const keptCharacters = 500;
 
-/** How many bytes of an answer are read: some receivers stop work when the connection closes early. */
+/** Maximum number of bytes that are read: some receivers stop working when the connection closes early. */
 const maxResponseBytes = 65_536;
 
 export type Receiver = Pick<Webhook, 'url' | 'secrets' | 'format' | 'authorization'>;
 
-/** Makes one attempt. It is bounded in time whatever the receiver does, and never throws. */
+/** Makes one attempt. Its time is limited whatever the receiver does. Never throws. */
 export async function send(
   deps: SendDeps,
   webhook: Receiver,
@@ -67,12 +67,12 @@ export async function send(
     return await unless(signal, attempt());
   } catch (error) {
     const seconds = deps.deadlineMs / 1000;
-    const why = deadline.aborted ? `no answer within ${seconds} seconds` : (error as Error).message;
+    const why = deadline.aborted ? `no response within ${seconds} seconds` : (error as Error).message;
     return { status: null, error: why.slice(0, 300), retryAfterMs: 0 };
   }
 }
 
-/** A receiver of the standard format verifies the signature, and an issue tracker the credential. */
+/** Headers that authenticate a delivery: the signature of the standard format, the credential for an issue tracker. */
 function credentials(
   webhook: Receiver,
   { id, body }: Pick<WebhookDelivery, 'id' | 'body'>,
@@ -88,21 +88,21 @@ function credentials(
   };
 }
 
-/** Part of a credential that is worth hiding: not its scheme. */
+/** Minimum length of the parts of a credential that are hidden. Its scheme is shorter. */
 const leastSecret = 8;
 
 class ResponseText {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
-  /** False if enough was read. */
+  /** Returns `false` once enough was read. */
   take(chunk: Buffer): boolean {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     return this.#bytes <= maxResponseBytes;
   }
 
-  /** The beginning, for people. A receiver that repeats the credential, or its parts, does not reveal it. */
+  /** The beginning of the response, for people. The credential and its parts are hidden if they occur in it. */
   without(credential = ''): string {
     const parts = credential.split(' ').filter(({ length }) => length >= leastSecret);
     const hidden = [credential, ...parts].filter((text) => text !== '');
@@ -119,7 +119,7 @@ function readResult({ statusCode: status = 0, headers }: IncomingMessage, now: n
   return { status, error: whyFailed(status), retryAfterMs: waitAsked(headers['retry-after'] ?? '', now) };
 }
 
-/** `Retry-After` is a number of seconds, or a date (RFC 9110 §10.2.3). */
+/** Parses `Retry-After`: a number of seconds, or a date (RFC 9110 §10.2.3). */
 function waitAsked(text: string, now: number): number {
   const ms = Number.isNaN(Number(text)) ? Date.parse(text) - now : Number(text) * 1000;
   return ms > 0 && ms < Infinity ? ms : 0;
@@ -127,6 +127,6 @@ function waitAsked(text: string, now: number): number {
 
 function whyFailed(status: number): string | null {
   if (status >= 200 && status < 300) return null;
-  if (status >= 300 && status < 400) return `answered ${status}: redirects are not followed`;
-  return `answered ${status}`;
+  if (status >= 300 && status < 400) return `responded with ${status}: redirects are not followed`;
+  return `responded with ${status}`;
 }

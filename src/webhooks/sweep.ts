@@ -19,18 +19,18 @@ interface SweepDeps extends SweepControl {
 
 const betweenRoundsMs = 10 * 60_000;
 
-/** How long finished deliveries are kept, unless there are too many. */
+/** Retention of finished deliveries, days. Deliveries beyond the maximum number are removed earlier. */
 export const keptDays = 30;
 const keptMs = keptDays * 86_400_000;
-/** How long marks of refusals are kept. */
+/** Retention of announced refusals, ms. */
 const keptRefusalMs = 2 * 86_400_000;
 
-/** Removes old deliveries and marks, and the remains of deleted webhooks and applications, while the service runs. */
+/** Removes old deliveries and announcements, and the remains of deleted webhooks and applications. */
 export function sweepWebhooks(deps: SweepDeps): Promise<void> {
   return sweepInRounds(deps, betweenRoundsMs, () => sweepRound(deps));
 }
 
-/** One round over all tables; ends early if the service is stopping. @throws {ApiError} as a change of the accounts does */
+/** Runs one round, or less if the service is stopping. @throws {Refusal} as a change of the accounts does */
 export function sweepRound(deps: SweepDeps): Promise<void> {
   return runSweepSteps(deps, stepsAt(deps, deps.clock.now()));
 }
@@ -38,7 +38,7 @@ export function sweepRound(deps: SweepDeps): Promise<void> {
 function stepsAt({ accounts, accountStore }: SweepDeps, now: number): readonly SweepStep[] {
   const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, accountStore, sweep);
   return [
-    // A version without webhooks deletes a team but not its webhooks.
+    // An earlier release without webhooks deletes a team but not its webhooks.
     steps({ table: 'webhooks', isOver: (_, { teamId }, reader) => !reader.has('teams', teamId) }),
     steps({
       table: 'webhookDeliveries',

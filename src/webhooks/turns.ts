@@ -5,7 +5,7 @@ import { end, giveUp, webhookIn } from './queue.ts';
 import type { SendResult } from './send.ts';
 import { describeTarget } from './webhooks.ts';
 
-/** Lease of a delivery. A node that has not settled it by then is presumed dead. */
+/** Lease of a delivery. A node that has not recorded the result by then is presumed dead. */
 export const leaseMs = 60_000;
 
 /** A webhook is disabled when a delivery is given up and none has succeeded for this long. */
@@ -16,7 +16,7 @@ const keptAttempts = 12;
 
 export interface Claimant {
   readonly node: string;
-  /** Whether this is the only process that delivers. Leases of others are then from processes that have ended. */
+  /** True if only this process delivers. Leases of other processes have then lost their holders. */
   readonly alone: boolean;
   readonly now: number;
 }
@@ -36,7 +36,7 @@ export function isFree(
   return lease === null || lease.until <= by.now || (by.alone && lease.node !== by.node);
 }
 
-/** Claims deliveries that are still free. Those of deleted or disabled webhooks are given up. */
+/** Claims deliveries that are still free. Deliveries of deleted or disabled webhooks are ended as failed. */
 export function claim(tx: AccountTransaction, keys: readonly string[], by: Claimant): ClaimedDelivery[] {
   return keys.flatMap((key) => {
     const schedule = tx.get('webhookTurns', key);
@@ -53,7 +53,7 @@ export function claim(tx: AccountTransaction, keys: readonly string[], by: Claim
   });
 }
 
-/** Releases claims without an attempt. */
+/** Releases a claim without an attempt. */
 export function release(tx: AccountTransaction, key: string, { node }: Claimant): void {
   const schedule = tx.get('webhookTurns', key);
   if (schedule?.lease?.node === node) tx.put('webhookTurns', key, { ...schedule, lease: null });
@@ -135,7 +135,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** The delays after each failed attempt. After the last one, about a day after the first, the delivery is given up. */
+/** Delay after each failed attempt. After the last attempt, about a day after the first, the delivery is given up. */
 export const delays: readonly number[] = [
   5 * second,
   30 * second,
@@ -152,10 +152,10 @@ export const delays: readonly number[] = [
 /** Maximum delay that a receiver can request. */
 const longestMs = 8 * hour;
 
-/** Up to a fifth more or less, so that deliveries that failed together do not all retry together. */
+/** Random variation of a delay, up or down by a fifth, so that failed deliveries do not all retry together. */
 const jitter = 0.2;
 
-/** The delay after some failed attempts, ms; `undefined` to give up. @param asked the delay that the receiver requests, ms */
+/** The delay after some failed attempts, ms; `undefined` to give up. @param asked the requested delay, ms */
 function delayAfter(failed: number, asked: number, randomBytes: RandomBytes): number | undefined {
   const delay = delays[failed - 1];
   if (delay === undefined) return undefined;

@@ -22,11 +22,11 @@ export interface WatchDeps {
   readonly staleAfterMs: number;
   readonly find: Find;
   readonly findForCleanup: FindForCleanup;
-  /** Until when all usage has arrived here, Unix ms; `undefined` if up to now. */
+  /** The time until which all usage has arrived here, Unix ms; `undefined` if it is complete. */
   completeThrough(): Promise<number | undefined>;
-  /** How often this process has refused all messages since its start, by reason. */
+  /** Number of refusals of all messages since the start of this process, by reason. */
   refusals(): ReadonlyMap<RefusalCode, number>;
-  /** Resolves after `ms`; false if the service is stopping. */
+  /** Resolves after `ms`; `false` if the service is stopping. */
   pause(ms: number): Promise<boolean>;
 }
 
@@ -36,26 +36,28 @@ const betweenApplicationsMs = 10;
 /** Maximum number of events that one round queues per application, to protect receivers. A later round continues. */
 const mostAtOnce = 100;
 
-/** Maximum number of marks that one round writes per application. */
+/** Maximum number of announcements that one round writes per application. */
 const mostAnnouncements = 500;
 
-/** Maximum number of verdicts known to be announced. */
+/** Maximum number of verdicts in memory that are known to be announced. */
 const maxSettled = 50_000;
 
-/** Maximum number of marks read without a pause. */
+/** Maximum number of announcements that are read without a pause. */
 const announcementsAtOnce = 100;
 
-/** Rounds scan only the last hour. One in this many scans everything, because data from other nodes may be old. */
+/** Most rounds scan only the last hour. One in this many scans everything, because data from other nodes can be old. */
 const wholeEvery = 30;
 const lastMs = 3_600_000;
 
-/** Finds events that no change of accounts causes, in usage and refusals. It works from disk, so a crash loses no event. */
+/**
+ * Finds events in usage and refusals, which no change of accounts causes. It reads from disk, so a crash loses none.
+ */
 export class Watch {
   readonly #deps: WatchDeps;
   #round = 0;
-  /** Verdicts that need no look at their marks, by mark. Another node may change the mark, so whole rounds forget them. */
+  /** Announced verdicts that need no check, by key. Whole rounds clear them, because other nodes announce, too. */
   readonly #settled = new Map<string, string>();
-  /** The refusals of this process that were announced. */
+  /** The announced refusals of this process. */
   #told = new Map<RefusalCode, number>();
 
   constructor(deps: WatchDeps) {
@@ -68,7 +70,7 @@ export class Watch {
       await this.#attempt('scanning for webhook events failed', {}, () => this.round());
   }
 
-  /** A later round repeats what fails, and a failure for one team or application does not affect the others. */
+  /** Runs a part of a round, and logs its failure. A later round repeats it, and the other parts continue. */
   async #attempt(failed: string, fields: object, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -102,7 +104,7 @@ export class Watch {
     this.#round += 1;
   }
 
-  /** Announces the digest of the last week once. A team that has subscribed since gets the next one. */
+  /** Announces the digest of the last week once. A team that has subscribed since then gets the next digest. */
   async #digest(teamId: string, since: Since, completeThrough: number | undefined): Promise<void> {
     const { accountStore, directory, findForCleanup, staleAfterMs } = this.#deps;
     const at = digestTime(directory.clock.now());
@@ -157,14 +159,14 @@ export class Watch {
     const news = await this.#explain(application, task, await this.#newsIn(candidates));
     if (news.length === 0) return;
     await directory.change((tx) => {
-      // Another node may have announced them, or the application may have been deleted.
+      // Another node might have announced the events, or the application might have been deleted.
       if (tx.applications.has(application.id)) announce(tx, news, directory);
     });
   }
 
   /**
-   * The events not announced yet, at most `mostAtOnce`. In a flood, most were announced already and have marks on disk. Packets
-   * are handled in between.
+   * Finds the events that are not announced yet, at most `mostAtOnce`. In a flood, most events were announced already.
+   * Packets are handled during the pauses.
    */
   async #newsIn(candidates: Iterable<Candidate>): Promise<readonly Candidate[]> {
     const { accountStore, pause } = this.#deps;
@@ -200,7 +202,7 @@ export class Watch {
     return [...others, ...listCandidates(application, found, task, directory.clock.now())];
   }
 
-  /** The service as a whole. Refusals of all messages belong to no application. */
+  /** Announces refusals of all messages, which belong to no application. */
   async #lookAtService(): Promise<void> {
     const { directory, refusals } = this.#deps;
     const counts = new Map(refusals());
@@ -210,11 +212,11 @@ export class Watch {
       return count === 0 ? [] : [ofService({ code, status, count, lastAt })];
     });
     if (news.length > 0) await directory.change((tx) => announce(tx, news, directory));
-    this.#told = counts; // Only now: events that could not be written are announced later.
+    this.#told = counts; // Set last, so that events that could not be written are announced later.
   }
 }
 
-/** The reasons for refusing messages from every sender. */
+/** Reasons for refusing messages from every sender. */
 const always = [
   { code: 'backpressure', status: 503 },
   { code: 'store_unavailable', status: 503 },
@@ -226,7 +228,7 @@ interface Extent {
   readonly completeThrough: number | undefined;
 }
 
-/** Since when a team has subscribed to each event. */
+/** The time of a team's earliest subscription to each event. */
 type Since = ReadonlyMap<WebhookEventType, number>;
 
 function sinceByTeam(webhooks: Iterable<Webhook>): Map<string, Since> {
@@ -258,7 +260,7 @@ function announce(
 
 type Digest = WebhookEventData['digest.weekly'];
 
-/** Applications in a digest, and flags of each that can go. */
+/** Maximum numbers in a digest: of applications, and of removable flags of each. */
 const maxApplications = 10;
 const maxFeatures = 10;
 
@@ -266,12 +268,12 @@ const weekMs = 7 * 86_400_000;
 /** The first Monday of Unix time, at 8:00 UTC. */
 const firstMonday = Date.UTC(1970, 0, 5, 8);
 
-/** The latest Monday, 8:00 UTC. */
+/** The latest Monday at 8:00 UTC. */
 export function digestTime(now: number): number {
   return firstMonday + Math.floor((now - firstMonday) / weekMs) * weekMs;
 }
 
-/** The digest of the week that ends at `at`. @param applications those with the most flags to remove */
+/** Creates the digest of the week that ends at `at`. Applications with the most removable flags come first. */
 function createDigest(
   accounts: Accounts,
   at: number,

@@ -1,7 +1,7 @@
 /*
- * src/webhooks notifies teams of events at URLs of their choice. webhooks.ts has the changes that a team makes. queue.ts queues
- * events in the commit of their change; watch.ts finds the other events. deliverer.ts and turns.ts deliver queued events, and
- * send.ts makes one attempt, within the rules of src/http/outbound.
+ * src/webhooks notifies teams of events at URLs of their choice. webhooks.ts has the changes that a team makes.
+ * queue.ts queues events in the commit of their change, and watch.ts finds the other events. deliverer.ts and turns.ts
+ * deliver queued events. send.ts makes one attempt, within the rules of src/http/outbound.
  */
 
 import type { AccountTransaction } from '../accounts/account-draft.ts';
@@ -27,12 +27,12 @@ interface WebhookSettings {
   readonly format: WebhookFormat;
   readonly project: string;
   readonly issueType: string;
-  /** `null` removes it. */
+  /** `null` removes the credential. */
   readonly authorization: string | null;
 }
 
 export interface WebhookRules {
-  /** Whether private networks may be reached. */
+  /** True if webhooks can reach private networks. */
   readonly allowPrivate: boolean;
 }
 
@@ -79,7 +79,7 @@ export function createWebhook(
 }
 
 /**
- * Disabling cancels pending deliveries. Events that occur while it is disabled are not delivered later.
+ * Changes a webhook. Disabling it cancels pending deliveries. Events during that time are not delivered later.
  * @throws {Refusal} `not_found`, `invalid_name`, `invalid_body`
  */
 export function patchWebhook(
@@ -118,7 +118,7 @@ export interface WebhookPath {
   readonly id: string;
 }
 
-/** Queued events are not delivered. @throws {Refusal} `not_found` */
+/** Deletes a webhook. Its queued events are not delivered. @throws {Refusal} `not_found` */
 export function deleteWebhook(directory: Directory, { teamId, id }: WebhookPath): Promise<void> {
   return directory.change((tx) => {
     const webhook = findWebhook(tx, teamId, id);
@@ -128,7 +128,7 @@ export function deleteWebhook(directory: Directory, { teamId, id }: WebhookPath)
   });
 }
 
-/** The previous secret also signs for a day. @throws {Refusal} `not_found` */
+/** Adds a secret. The previous secret also signs for a day. @throws {Refusal} `not_found` */
 export function rotateWebhookSecret(directory: Directory, { teamId, id }: WebhookPath): Promise<NewSecret> {
   return directory.change((tx) => {
     const webhook = findWebhook(tx, teamId, id);
@@ -167,7 +167,7 @@ export function redeliver(
   });
 }
 
-/** A webhook of a team. @throws {Refusal} `not_found`, also for a webhook of another team */
+/** Finds a webhook of a team. @throws {Refusal} `not_found`, also for a webhook of another team */
 export function findWebhook({ webhooks }: Pick<Accounts, 'webhooks'>, teamId: string, id: string): Webhook {
   return mustBelong('webhook', webhooks.get(id), teamId);
 }
@@ -184,12 +184,12 @@ export function eventTypes({ events }: Pick<Webhook, 'events'>): readonly Webhoo
   return Object.keys(events) as WebhookEventType[];
 }
 
-/** A webhook, as named in the audit log. */
+/** A webhook as the target of an audit log entry. */
 export function describeTarget({ id, name }: Pick<Webhook, 'id' | 'name'>): AuditEntry['target'] {
   return { type: 'webhook', id, name };
 }
 
-/** The subscriptions after a change. New ones start now. */
+/** The subscriptions after a change. New subscriptions start now. */
 function eventsFrom(types: readonly WebhookEventType[], known: Webhook['events'], now: number): Webhook['events'] {
   return Object.fromEntries(types.map((type) => [type, known[type] ?? now]));
 }
@@ -202,5 +202,5 @@ function checkSettings(
   checkName('a webhook', name);
   checkUrl(url, allowPrivate);
   if (events.length === 0 || new Set(events).size < events.length)
-    throw new Refusal('invalid_body', 'Cannot take events: must have at least one event, without duplicates');
+    throw new Refusal('invalid_body', '`events` must list at least one event, without duplicates');
 }

@@ -71,7 +71,7 @@ async function sweep(node: ExportFixture, exporting = (audit: AuditExport) => au
 }
 
 describe('the audit log of two nodes', () => {
-  test('is exported once by each, and then removed', async () => {
+  test('is exported once by each node, and then removed', async () => {
     const [one, other] = await twoNodes();
     await makeEntries([one, other], 20);
     const all = await numbersIn(one);
@@ -89,7 +89,7 @@ describe('the audit log of two nodes', () => {
     await makeEntries([one, other], 150);
     const all = await numbersIn(one);
     for (const { clock } of [one, other]) clock.advance(401 * dayMs);
-    // It dies with some entries in its file, and a part of the next line.
+    // The node dies with some entries in its file, and a part of the next line.
     const dying = {
       audit: {
         get: one.store.audit.get.bind(one.store.audit),
@@ -111,7 +111,7 @@ describe('the audit log of two nodes', () => {
     await sweep(other);
     expect(readNumbers(other)).toEqual(all);
     expect(await numbersIn(other)).toEqual([]);
-    // It restarts, and continues with the remaining entries.
+    // The node restarts, and continues with the remaining entries.
     await makeEntries([one, other], 5);
     const later = await numbersIn(one);
     for (const node of [one, other]) await sweep(node);

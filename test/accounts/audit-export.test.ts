@@ -59,8 +59,8 @@ const first = entry(1, '2026-03-01T23:59:59.999Z');
 const second = entry(2, '2026-03-02T00:00:00.000Z');
 const late = entry(3, '2026-03-01T23:59:58.000Z');
 
-describe('the export', () => {
-  test('has one file per day, with one line of JSON per entry as in the API', async () => {
+describe('AuditExport', () => {
+  test('writes one file per day, with one line of JSON per entry as in the API', async () => {
     const fixture = await open();
     await fixture.add(first, second, late);
     expect(await exportOnce(fixture)).toBe(3);
@@ -83,7 +83,7 @@ describe('the export', () => {
     expect(Object.values(readFiles(fixture.directory)).flat()).toHaveLength(3);
   });
 
-  test('contains each of thousands of entries once', async () => {
+  test('exports each of thousands of entries once', async () => {
     const fixture = await open();
     const at = (number: number) => new Date(Date.UTC(2026, 0, 1) + number * 600_000).toISOString();
     await fixture.add(...Array.from({ length: 1_001 }, (_, number) => entry(number, at(number))));
@@ -130,7 +130,7 @@ describe('the export', () => {
     });
   });
 
-  test('of a restored store contains both lost and new entries', async () => {
+  test('exports both lost and new entries of a restored store', async () => {
     const fixture = await open();
     await fixture.add(first, second);
     const audit = AuditExport.open(fixture.directory, fixture.log);
@@ -160,7 +160,7 @@ describe('the export', () => {
     expect(Object.values(readFiles(fixture.directory)).flat()).toHaveLength(2);
   });
 
-  test('locks the directory, and reports who holds the lock', async () => {
+  test('locks the directory, and reports the process that holds the lock', async () => {
     const fixture = await open();
     const audit = AuditExport.open(fixture.directory, fixture.log);
     expect(() => AuditExport.open(fixture.directory, fixture.log)).toThrow(
@@ -175,7 +175,7 @@ describe('the export', () => {
     );
   });
 
-  test('is readable only by its owner', async () => {
+  test('creates files that only their owner can read', async () => {
     const fixture = await open();
     await fixture.add(first);
     await exportOnce(fixture);
@@ -185,7 +185,7 @@ describe('the export', () => {
 });
 
 describe('retention', () => {
-  /** A round of retention when all entries are too old. Returns the numbers of those that remain. */
+  /** Runs retention when all entries are too old. Returns the numbers of the remaining entries. */
   async function sweep(
     { store, accountStore, clock }: ExportFixture,
     exportAudit: (() => Promise<number>) | undefined,
@@ -216,7 +216,7 @@ describe('retention', () => {
     expect(left).toEqual([2]);
   });
 
-  test('removes nothing while the files cannot be written, and logs that once', async () => {
+  test('removes nothing while the files cannot be written, and logs the failure once', async () => {
     const fixture = await open();
     await fixture.add(first);
     const audit = AuditExport.open(fixture.directory, fixture.log);

@@ -21,7 +21,7 @@ async function openClients() {
 }
 
 describe('a sign-in client', () => {
-  test('has no secret if it is public, and only a hash of its secret is stored if it is confidential', async () => {
+  test('does not have a secret if public, and is stored with only a hash of its secret if confidential', async () => {
     const fixture = await openClients();
     const app = await fixture.create();
     expect(app).toMatchObject({ clientSecret: null, client: { secretHash: null, redirectUris } });
@@ -50,15 +50,15 @@ describe('a sign-in client', () => {
     [{ redirectUris: [] }, 'invalid_body'],
     [{ redirectUris: Array.from({ length: 21 }, (_, at) => `${redirectUris[0]}/${at}`) }, 'invalid_body'],
     [{ redirectUris: [...redirectUris, 'http://shop.example.com/'] }, 'invalid_body'],
-  ])('cannot be %j: %s', async (wanted, code) => {
+  ])('is refused as %j with %s', async (wanted, code) => {
     const { directory, team, create } = await openClients();
     await expect(create(wanted)).rejects.toMatchObject({ code });
     expect(ofTeam(directory.clients, team.id)).toEqual([]);
   });
 
-  test('with an invalid redirect URI is rejected with an error that names the URI', async () => {
+  test('is refused with an error that names the invalid redirect URI', async () => {
     const { create } = await openClients();
     const refused = create({ redirectUris: [...redirectUris, 'javascript:alert(1)'] });
-    await expect(refused).rejects.toThrow('Cannot take redirectUris[1]: must be https:');
+    await expect(refused).rejects.toThrow('`redirectUris[1]` must be https:');
   });
 });

@@ -20,7 +20,7 @@ describe.each(directional)('a name with the character %j', (character) => {
   });
 });
 
-test('does not prevent changes of a team that already has it', async () => {
+test('a team whose name already has such a character can still be changed', async () => {
   const { directory, team } = await openFixture();
   const name = 'old\u202ename';
   await directory.change((tx) => tx.put('teams', team.id, { ...team, name }));

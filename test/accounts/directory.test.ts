@@ -31,7 +31,7 @@ test.each(types)('a %s key is found by its text, even after a restart', async (t
   expect(directory.findKey(text.toUpperCase())).toBeUndefined();
 });
 
-test('any other text finds nothing', async () => {
+test('an unknown text is not found as a key', async () => {
   const { directory } = await openFixture();
   for (const text of ['', 'fm_fe_', '__proto__', '\ud800', 'x'.repeat(100_000)]) {
     expect(directory.findKey(text)).toBeUndefined();
@@ -45,7 +45,7 @@ test('only Backend keys are stored without their text', async () => {
   expect(made.map(({ text }) => stored.includes(text))).toEqual([true, true, false]);
 });
 
-test.each(types)('changes around a %s key are visible to the next look-up', async (type) => {
+test.each(types)('changes around a %s key are visible to the next lookup', async (type) => {
   const { directory, application } = await openFixture();
   const { text, key } = await createKey(directory, application.id, { type });
   expect(directory.findKey(text)?.allowsOrigin('https://b.example')).toBe(true);
@@ -155,7 +155,7 @@ test('concurrent changes are made one after another', async () => {
   expect(directory.applications.get(application.id)?.environments).toHaveLength(5);
 });
 
-test('key uses are visible at once and on disk after a flush', async () => {
+test('key uses are visible immediately, and on disk after a flush', async () => {
   const fixture = await openFixture();
   const { directory, application, clock, store } = fixture;
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
@@ -169,7 +169,7 @@ test('key uses are visible at once and on disk after a flush', async () => {
   expect(directory.findKey(text)?.key.lastUsedAt).toBe(clock.now());
 });
 
-test('the next flush repeats a failed one, and a deleted key remains deleted', async () => {
+test('the next flush repeats a failed flush, and a deleted key remains deleted', async () => {
   const { directory, application, store } = await openFixture();
   const kept = await createKey(directory, application.id, { type: 'Mobile' });
   const gone = await createKey(directory, application.id, { type: 'Mobile' });
@@ -182,7 +182,7 @@ test('the next flush repeats a failed one, and a deleted key remains deleted', a
   expect(store.applicationKeys.get(gone.key.hash)).toBeUndefined();
 });
 
-test('a leaked Backend key is recorded once, with the time it was first seen', async () => {
+test('a leaked Backend key is recorded once, with the time of its first packet', async () => {
   const fixture = await openFixture();
   const { directory, application, clock } = fixture;
   const { text } = await createKey(directory, application.id, { type: 'Backend' });
@@ -203,13 +203,13 @@ test('a leak that the store rejected is written by the next flush', async () => 
   const { text } = await createKey(directory, application.id, { type: 'Backend' });
   failingOnce(store);
   directory.recordLeak(directory.findKey(text) as KeyHolder);
-  await new Promise((resolve) => setImmediate(resolve)); // By then the store has rejected it.
+  await new Promise((resolve) => setImmediate(resolve)); // The store has rejected the change by then.
   expect(directory.findKey(text)?.key.leakedAt).toBeNull();
   await directory.flush();
   expect(reopen(fixture).findKey(text)?.key.leakedAt).not.toBeNull();
 });
 
-test('refusals that the store rejected are written once by the next flush, with later ones', async () => {
+test('refusals that the store rejected are written once by the next flush, with later refusals', async () => {
   const fixture = await openFixture();
   const { directory, application, store, clock } = fixture;
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
@@ -274,7 +274,7 @@ test('a team is renamed, kept while it has applications, and deleted with its AP
   expect(directory.apiKeys.has(apiKey.clientId)).toBe(false);
 });
 
-test('look-ups of known keys keep up with packets', async () => {
+test('lookups of known keys keep up with packets', async () => {
   const { directory, application } = await openFixture();
   const { text } = await createKey(directory, application.id, { type: 'Frontend' });
   const started = process.cpuUsage(); // µs of this process only.

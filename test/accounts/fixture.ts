@@ -13,7 +13,7 @@ import type { Application, Team, User } from '../../src/storage/lmdb/records.ts'
 import type { StoreHealth } from '../../src/storage/lmdb/store-health.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** A clock that stands still until a test moves it. */
+/** A clock that stands still until a test advances it. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
 }
@@ -67,7 +67,7 @@ export async function openFixture(): Promise<Fixture> {
   return fixtureOn({ data, store, health, accountStore: new EmbeddedAccountStore(store, health) });
 }
 
-/** The same, on a given account store. */
+/** A directory with one team and one application, on a given account store. */
 export async function fixtureOn(base: Pick<Fixture, 'data' | 'store' | 'health' | 'accountStore'>): Promise<Fixture> {
   const clock = testClock();
   const directory = openDirectory(base.accountStore, { clock, randomBytes });

@@ -23,7 +23,7 @@ const wanted = { adminEmail: 'a@example.com', clock: systemClock, randomBytes, h
 const init = (connection: Connection) => initPostgres(connection, { key: undefined, wanted });
 const readDatabaseIds = () => postgres.query<{ id: string }>('SELECT id FROM fm_engine', [], url);
 
-it('initialising succeeds if the commit succeeds but its answer is lost', async () => {
+it('initialising succeeds if the commit succeeds but its response is lost', async () => {
   const relay = await cuttingRelay(postgres, url);
   relay.loseNextCommit();
   const { engine } = await init(connect(relay.url));
@@ -47,7 +47,7 @@ it('initialising can be repeated if the commit did not arrive', async () => {
   expect(await readDatabaseIds()).toEqual([{ id: engine }]);
 });
 
-it('initialising reports an unknown outcome if the standby does not answer', async () => {
+it('initialising reports an unknown result if the standby does not respond', async () => {
   const pair = await primaryAndStandby();
   try {
     const frozen = await pair.primary.database();

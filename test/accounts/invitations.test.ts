@@ -37,29 +37,26 @@ test('a link is redeemed once, by the first of two concurrent requests', async (
 
 type Fixture = Awaited<ReturnType<typeof open>>;
 
-describe('a link is over', () => {
+describe('a link', () => {
   test.each<[string, (fixture: Fixture) => unknown]>([
-    ['when it has expired', ({ clock }) => clock.advance(lifetimes.invitation)],
-    ['after the user is deleted', ({ directory, user }) => deleteUser(directory, user.id)],
+    ['its expiry', ({ clock }) => clock.advance(lifetimes.invitation)],
+    ['the deletion of its user', ({ directory, user }) => deleteUser(directory, user.id)],
+    ['its withdrawal', ({ directory, user, clock }) => directory.change((tx) => withdrawLink(tx, user, clock.now()))],
+    ['the creation of another link', ({ as, ada, user }) => as(ada, 'POST', `/users/${user.id}/reset-link`, {})],
     [
-      'after it is withdrawn',
-      ({ directory, user, clock }) => directory.change((tx) => withdrawLink(tx, user, clock.now())),
-    ],
-    ['after another link is made', ({ as, ada, user }) => as(ada, 'POST', `/users/${user.id}/reset-link`, {})],
-    [
-      'after the e-mail address of the user changes',
+      'a change of the e-mail address',
       ({ as, ada, user }) => as(ada, 'PATCH', `/users/${user.id}`, { email: 'zoey@example.com' }),
     ],
     [
-      'after the user gets a password',
+      'a change of the password',
       ({ directory, user, clock }) =>
         directory.change((tx) => applyUserPatch(tx, user, { passwordHash: 'hash' }, clock.now())),
     ],
     [
-      'after an earlier release sets a password',
+      'a change of the password by an earlier release',
       ({ directory, user }) => directory.change((tx) => tx.put('users', user.id, { ...user, passwordHash: 'hash' })),
     ],
-  ])('%s', async (_, end) => {
+  ])('is invalid after %s', async (_, end) => {
     const fixture = await open();
     expect(userOfLink(fixture.directory, fixture.token, fixture.clock.now())).toBeDefined();
     await end(fixture);
@@ -67,7 +64,7 @@ describe('a link is over', () => {
   });
 
   test.each(['', 'x', 'A'.repeat(43), 'A'.repeat(44), `${'A'.repeat(42)}#`, 'x'.repeat(100_000)])(
-    'if its secret is unknown: %.50s',
+    'is invalid if its token is unknown: %.50s',
     async (token) => {
       const { redeem } = await open();
       expect(await redeem(token)).toBeUndefined();
@@ -81,13 +78,13 @@ test('a link stays valid after changes of the name and the role', async () => {
   expect(await redeem()).toMatchObject({ name: 'Zoey', role: 'Admin' });
 });
 
-test('a user record of an earlier release has no link', async () => {
+test('a user record of an earlier release does not have a link', async () => {
   const { eve } = await openUsersFixture();
   expect(findInvitation(eve.user)).toBeUndefined();
   expect(purposeFor(eve.user)).toBe('reset-link');
 });
 
-test('hashes without a password differ, and are recognised', () => {
+test('hashes of users without a password differ, and are recognised', () => {
   const hashes = [noPasswordHash, withoutPassword(randomBytes), withoutPassword(randomBytes)];
   expect(new Set(hashes).size).toBe(3);
   for (const passwordHash of hashes) {

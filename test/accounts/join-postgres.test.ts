@@ -53,7 +53,7 @@ describe('an empty data directory', () => {
     expect(away.log.lines.join('\n')).toContain('starts when PostgreSQL is available');
   });
 
-  test('fails at once if the URL is wrong, but starts if already filled', async () => {
+  test('refuses to start with a wrong URL, unless it is already filled', async () => {
     const data = temporaryDirectory();
     const url = await initialised();
     const wrong = joining(url.replace(/\/test_\w+/, '/none'));
@@ -99,7 +99,7 @@ test('each node has the private part of a signing key, and PostgreSQL does not',
   await accounts.lmdb.close();
 });
 
-describe('the directory of a node', () => {
+describe('the data directory of a node', () => {
   async function joined(): Promise<{ readonly data: string; readonly url: string }> {
     const [data, url] = [temporaryDirectory(), await initialised()];
     await (await joinPostgres(data, joining(url)))!.lmdb.close();
@@ -127,8 +127,8 @@ describe('the directory of a node', () => {
   });
 });
 
-describe('a data directory is refused', () => {
-  test('that belongs to a single machine', async () => {
+describe('joinPostgres', () => {
+  test('refuses the data directory of a single machine', async () => {
     const data = temporaryDirectory();
     await prepareData(data, wanted);
     await expect(joinPostgres(data, joining(await initialised()))).rejects.toThrow('flagmeter postgres adopt');
@@ -137,15 +137,15 @@ describe('a data directory is refused', () => {
     await store.lmdb.close();
   });
 
-  test('that was used with another database', async () => {
+  test('refuses a data directory that was used with another database', async () => {
     const data = temporaryDirectory();
     await (await joinPostgres(data, joining(await initialised())))!.lmdb.close();
     await expect(joinPostgres(data, joining(await initialised()))).rejects.toThrow('another database');
   });
 
-  test('without PostgreSQL, once it was used with it', async () => {
+  test('a data directory that was used with PostgreSQL is refused without it', async () => {
     const data = temporaryDirectory();
     await (await joinPostgres(data, joining(await initialised())))!.lmdb.close();
-    await expect(openPrepared(data)).rejects.toThrow('pass the --postgres that it was used with');
+    await expect(openPrepared(data)).rejects.toThrow('pass the same --postgres as before');
   });
 });

@@ -16,7 +16,7 @@ function indexAfter(...updates: readonly (readonly Write[])[]): KeyIndex {
   return index;
 }
 
-describe('the index of keys', () => {
+describe('KeyIndex', () => {
   it('finds a new key', () => {
     expect(indexAfter([opened, made]).find('fm_fe_text')).toMatchObject({ key, application });
   });
@@ -24,7 +24,7 @@ describe('the index of keys', () => {
   it.each([
     [1001, true],
     [1000, false],
-  ])('at 1000 finds a rotated key that is accepted until %i: %s', (until, isFound) => {
+  ])('finds a rotated key at 1000 if it is accepted until %i: %s', (until, isFound) => {
     for (const text of ['fm_fe_text', null]) {
       const hash = hashSecret('fm_fe_text');
       const rotated = { ...key, text, hash, replaced: { by: 'key_2', until } };

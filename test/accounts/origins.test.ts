@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isOriginPattern, originMatcher } from '../../src/accounts/origins.ts';
 
-describe('a pattern', () => {
+describe('an origin pattern', () => {
   test.each([
     'https://example.com',
     'HTTP://Example.COM:8080',
@@ -19,7 +19,7 @@ describe('a pattern', () => {
     'https://LOCALHOST:*',
     'http://127.0.0.1:*',
     'http://[::1]:*',
-  ])('may be %s', (pattern) => {
+  ])('can be %s', (pattern) => {
     expect(isOriginPattern(pattern)).toBe(true);
   });
 
@@ -53,12 +53,12 @@ describe('a pattern', () => {
     'https://exa mple.com',
     'https://example.com\n',
     `https://${'a'.repeat(300)}`,
-  ])('may not be %j', (pattern) => {
+  ])('cannot be %j', (pattern) => {
     expect(isOriginPattern(pattern)).toBe(false);
   });
 });
 
-describe('an origin', () => {
+describe('originMatcher', () => {
   test.each([
     ['https://example.com', 'https://example.com', true],
     ['https://example.com', 'https://example.com:443', true],
@@ -98,18 +98,18 @@ describe('an origin', () => {
     ['https://*.example.com', 'https://evil.net\\.example.com', false],
     ['https://*.example.com', 'https://evil@a.example.com', false],
     ['https://*.example.com:8443', 'https://a.example.com:8443', true],
-  ])('with %s allowed, %j passes: %s', (pattern, origin, expected) => {
+  ])('the pattern %s allows %j: %s', (pattern, origin, expected) => {
     expect(originMatcher([pattern])(origin)).toBe(expected);
   });
 
-  test('that holds several origins is rejected by any list', () => {
+  test('rejects a header with several origins', () => {
     for (const patterns of [[], ['https://a.example'], ['https://*.example']]) {
       expect(originMatcher(patterns)('https://a.example, https://a.example')).toBe(false);
       expect(originMatcher(patterns)('https://b.example,https://a.example')).toBe(false);
     }
   });
 
-  test('is allowed by an empty list, or by one matching pattern', () => {
+  test('allows any origin with an empty list, and an origin that matches one pattern', () => {
     expect(originMatcher([])('https://anything.example')).toBe(true);
     expect(originMatcher(['https://a.example', 'https://*.b.example'])('https://x.b.example')).toBe(true);
   });
@@ -121,7 +121,7 @@ describe('an origin', () => {
     .tuple(fc.constantFrom('http', 'https'), host, port)
     .map(([scheme, name, number]) => ({ scheme, name, at: number === undefined ? '' : `:${number}` }));
 
-  test('matches itself in any case, and its subdomains but not itself with a wildcard', () => {
+  test('matches an origin in any case, and with a wildcard its subdomains but not the origin itself', () => {
     fc.assert(
       fc.property(origin, label, ({ scheme, name, at }, sub) => {
         const apex = `${scheme}://${name}${at}`;
@@ -134,7 +134,7 @@ describe('an origin', () => {
     );
   });
 
-  test('is compared by scheme, host and port, as in the URL standard', () => {
+  test('compares scheme, host and port as the URL standard does', () => {
     fc.assert(
       fc.property(origin, origin, (a, b) => {
         const [one, other] = [a, b].map(({ scheme, name, at }) => `${scheme}://${name}${at}`) as [string, string];
@@ -143,7 +143,7 @@ describe('an origin', () => {
     );
   });
 
-  test('matching never throws, whatever the text', () => {
+  test('never throws, whatever the text', () => {
     const matches = originMatcher(['https://*.example.com', 'https://example.com']);
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => typeof matches(text) === 'boolean'));
   });

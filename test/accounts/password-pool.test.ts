@@ -10,7 +10,7 @@ function openPool(): PasswordPool {
   return pool;
 }
 
-test('passwords are hashed and verified in a worker thread, while this one continues', async () => {
+test('passwords are hashed and verified in a worker thread, while the main thread continues', async () => {
   const pool = openPool();
   let ticks = 0;
   const watch = setInterval(() => {
@@ -26,7 +26,7 @@ test('passwords are hashed and verified in a worker thread, while this one conti
   expect(await pool.hash('open sesame', randomBytes, 'ada')).not.toBe(hash);
 });
 
-test('no password matches the hash of a user without one, which costs as much to verify as a real one', async () => {
+test('the hash of a user without a password matches nothing, and costs as much to verify as a real hash', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   expect(noPasswordHash.split('$').slice(0, 4)).toEqual(hash.split('$').slice(0, 4));
@@ -35,7 +35,7 @@ test('no password matches the hash of a user without one, which costs as much to
     expect(await pool.verify(password, noPasswordHash)).toBe(false);
 });
 
-test('when too many passwords are waiting, the next is rejected until there is room', async () => {
+test('a password is rejected while too many passwords are waiting', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   const waiting: Promise<boolean>[] = [];
@@ -49,7 +49,7 @@ test('when too many passwords are waiting, the next is rejected until there is r
   pool.checkRoom();
 });
 
-test('a sign-in waits for at most one hash of an API caller, whatever their load', async () => {
+test('a sign-in waits for at most one hash of an API caller under any load', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   let hashed = 0;

@@ -27,16 +27,19 @@ test.each([
 });
 
 describe('a common password', () => {
-  test.each(['Password1234', '1Q2W3E4R5T6Y', '123456789012', 'qwertyqwerty', 'unbelievable'])('is %s', async (word) => {
-    expect(await isCommonPassword(word)).toBe(true);
-  });
+  test.each(['Password1234', '1Q2W3E4R5T6Y', '123456789012', 'qwertyqwerty', 'unbelievable'])(
+    'can be %s',
+    async (word) => {
+      expect(await isCommonPassword(word)).toBe(true);
+    },
+  );
 
-  test('is a whole entry of the list', async () => {
+  test('matches only a whole entry of the list', async () => {
     for (const part of ['', 'qwertyqwert', 'unbelievabl', 'password1234 ', 'unbelievable\nunbelievabl'])
       expect(await isCommonPassword(part)).toBe(false);
   });
 
-  test('is neither a generated password nor a sentence', async () => {
+  test('is not a generated password or a sentence', async () => {
     const generated = newPassword((count) => new Uint8Array(count).map((_, at) => at * 7));
     expect(await isCommonPassword(generated)).toBe(false);
     expect(await isCommonPassword('the analytical engine')).toBe(false);

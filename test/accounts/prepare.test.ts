@@ -15,7 +15,7 @@ function everything(store: AccountTables): unknown {
   return Object.entries(tables).map(([name, table]) => [name, [...table.getRange()]]);
 }
 
-test('prepares a store with credentials that work', async () => {
+test('prepareStore creates credentials that work', async () => {
   const store = openTestStore();
   expect(isPrepared(store)).toBe(false);
   const made = await prepareStore(store, wanted);
@@ -34,7 +34,7 @@ test('prepares a store with credentials that work', async () => {
   expect([...store.signingKeys.getRange()].map(({ value }) => value.alg)).toEqual(['ES256']);
 });
 
-test('stores no secret in clear text', async () => {
+test('prepareStore does not store secrets in clear text', async () => {
   const store = openTestStore();
   const { adminPassword, clientSecret } = await prepareStore(store, wanted);
   const text = JSON.stringify(everything(store));
@@ -42,7 +42,7 @@ test('stores no secret in clear text', async () => {
   expect(text).not.toContain(clientSecret);
 });
 
-test('accepts a given password, and makes only a generated one temporary', async () => {
+test('prepareStore accepts a given password, and makes only a generated password temporary', async () => {
   const isTemporary = async (given: object) => {
     const store = openTestStore();
     const { adminPassword } = await prepareStore(store, { ...wanted, ...given });
@@ -53,7 +53,7 @@ test('accepts a given password, and makes only a generated one temporary', async
   expect(await isTemporary({})).toEqual([expect.any(String), true]);
 });
 
-test('rejects a prepared store and changes nothing', async () => {
+test('prepareStore rejects a prepared store and changes nothing', async () => {
   const store = openTestStore();
   await prepareStore(store, wanted);
   const before = everything(store);
@@ -61,7 +61,7 @@ test('rejects a prepared store and changes nothing', async () => {
   expect(everything(store)).toEqual(before);
 });
 
-test('of two concurrent preparations, exactly one succeeds', async () => {
+test('exactly one of two concurrent preparations succeeds', async () => {
   const store = openTestStore();
   const both = await Promise.allSettled([prepareStore(store, wanted), prepareStore(store, wanted)]);
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);

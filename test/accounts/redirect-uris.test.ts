@@ -90,12 +90,12 @@ describe('a redirect URI', () => {
     expect(isRedirectUri(uri)).toBe(false);
   });
 
-  test('has a known receiver if it is https', () => {
+  test('has a known receiver if its scheme is https', () => {
     expect(good.filter(isOfKnownReceiver)).toEqual(good.filter((uri) => uri.startsWith('https://')));
   });
 });
 
-describe('the redirect URI of a request is the registered one', () => {
+describe('isSameRedirect', () => {
   test.each([
     ['http://127.0.0.1/callback', 'http://127.0.0.1:51234/callback', true],
     ['http://127.0.0.1:8000/callback', 'http://127.0.0.1:51234/callback', true],
@@ -114,11 +114,11 @@ describe('the redirect URI of a request is the registered one', () => {
     ['https://shop.example.com/callback', 'https://SHOP.example.com/callback', false],
     ['https://shop.example.com/callback', 'https://shop.example.com/x/../callback', false],
     ['com.example.app:/callback', 'com.example.app://callback', false],
-  ])('%s, %s: %j', (registered, uri, same) => {
+  ])('compares the registered URI %s with %s: %j', (registered, uri, same) => {
     expect(isSameRedirect(registered, uri)).toBe(same);
   });
 
-  test('or differs only in the port of a loopback address, whatever is sent', () => {
+  test('allows a URI to differ only in the port of a loopback address', () => {
     const change = fc.record({
       at: fc.nat(60),
       removed: fc.nat(8),
@@ -144,7 +144,7 @@ describe('the redirect URI of a request is the registered one', () => {
     );
   });
 
-  test('with any port that a program listens on', () => {
+  test('allows any port of a loopback address', () => {
     const uri = (port: number) => `http://127.0.0.1:${port}/callback`;
     const ports = fc.integer({ min: 1, max: 65_535 });
     fc.assert(
@@ -156,7 +156,7 @@ describe('the redirect URI of a request is the registered one', () => {
   });
 });
 
-test('a registered URI contains nothing that ends a header or a CSP directive', () => {
+test('a registered URI cannot contain characters that end a header or a CSP directive', () => {
   fc.assert(
     fc.property(fc.constantFrom(...good), fc.nat(40), fc.string({ minLength: 1, maxLength: 3 }), (uri, at, put) => {
       const changed = uri.slice(0, at) + put + uri.slice(at);

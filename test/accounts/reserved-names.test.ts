@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { resemblesOurs } from '../../src/accounts/reserved-names.ts';
 
-describe('a name that resembles the name of the service', () => {
+describe('resemblesOurs', () => {
   test.each([
     'flagmeter',
     'Flagmeter Console',
@@ -22,18 +22,18 @@ describe('a name that resembles the name of the service', () => {
     'flag\u202emeter',
     'flag\u00admeter',
     'fl\u0430gmeter\u2009console',
-  ])('is recognised: %s', (name) => {
+  ])('recognises %s', (name) => {
     expect(resemblesOurs(name)).toBe(true);
   });
 
   test.each(['Shop', 'Feature meter', 'Flags and meters', 'Grafana', 'ШОП', 'フラグ', 'flag', 'meter'])(
-    'is not: %s',
+    'does not recognise %s',
     (name) => {
       expect(resemblesOurs(name)).toBe(false);
     },
   );
 
-  test('is recognised within any text and in any case', () => {
+  test('recognises the name of the service within any text and in any case', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), fc.array(fc.boolean()), (before, after, upper) => {
         const ours = Array.from('flagmeter', (c, at) => (upper[at] ? c.toUpperCase() : c)).join('');

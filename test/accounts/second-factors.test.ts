@@ -24,13 +24,13 @@ test('a user has at most one authenticator app', async () => {
   expect(listSecondFactors(accountStore, id)).toEqual(['totp', 'recovery-code']);
 });
 
-test('an operator removes all second factors of a user, also of one without any', async () => {
+test('an operator removes all second factors of a user, even without any', async () => {
   const { directory, accountStore, id } = await enrolled();
   for (const _ of ['first', 'again']) await directory.change((tx) => removeSecondFactors(tx, id));
   expect(listSecondFactors(accountStore, id)).toEqual([]);
 });
 
-test('the authenticator app of a user is deleted with them', async () => {
+test('the authenticator app of a user is deleted with the user', async () => {
   const { directory, accountStore, id } = await enrolled();
   await deleteUser(directory, id);
   expect(accountStore.get('totp', id)).toBeUndefined();

@@ -16,7 +16,7 @@ test('the prefix of a Backend key leaves at least 128 bits unknown', () => {
   expect((text.length - keyPrefix(text).length) * 4).toBeGreaterThanOrEqual(128);
 });
 
-test('a secret matches its own hash and no other', () => {
+test('a secret matches only its own hash', () => {
   expect(hashSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   expect(matchesHash('abc', hashSecret('abc'))).toBe(true);
   expect(matchesHash('abd', hashSecret('abc'))).toBe(false);

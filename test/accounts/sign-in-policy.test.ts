@@ -7,7 +7,7 @@ import type { User } from '../../src/storage/lmdb/records.ts';
 import { openFixture } from './fixture.ts';
 
 describe('the sign-in policy', () => {
-  it('has defaults, and keeps the fields that a change does not give', async () => {
+  it('has defaults, and keeps the fields that a change omits', async () => {
     const { directory, accountStore } = await openFixture();
     expect(readSignInPolicy(accountStore)).toEqual({
       ...{ secondFactor: 'optional', passwords: 'everyone', breakGlass: [], domains: [] },
@@ -36,11 +36,14 @@ const table: readonly [SecondFactorRule, SecondFactorRule, Role, boolean][] = [
   ['all', 'optional', 'User', true],
 ];
 
-test.each(table)('installation %s, team %s: a second factor of its %s is required: %s', async (...row) => {
-  const [installation, own, role, demanded] = row;
-  const { directory, accountStore } = await openFixture();
-  const { id } = await createTeam(directory, 'Shop');
-  await patchSignInPolicy(directory, { secondFactor: installation });
-  await patchTeam(directory, id, { secondFactor: own });
-  expect(demandsSecondFactor(accountStore, { teams: [id], role } as unknown as User)).toBe(demanded);
-});
+test.each(table)(
+  'the rules %s of the installation and %s of the team require a second factor of a %s: %s',
+  async (...row) => {
+    const [installation, own, role, demanded] = row;
+    const { directory, accountStore } = await openFixture();
+    const { id } = await createTeam(directory, 'Shop');
+    await patchSignInPolicy(directory, { secondFactor: installation });
+    await patchTeam(directory, id, { secondFactor: own });
+    expect(demandsSecondFactor(accountStore, { teams: [id], role } as unknown as User)).toBe(demanded);
+  },
+);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isSubjectPattern, matchesSubject } from '../../src/accounts/trusts.ts';
 import { seededRandom } from '../support/random.ts';
 
-describe('a pattern for subjects', () => {
+describe('a subject pattern', () => {
   test.each([
     ['repo:shop/checkout:ref:refs/heads/main', 'repo:shop/checkout:ref:refs/heads/main', true],
     ['repo:shop/checkout:ref:refs/heads/main', 'repo:shop/checkout:ref:refs/heads/main2', false],
@@ -26,7 +26,7 @@ describe('a pattern for subjects', () => {
     ['system:serviceaccount:shop:*', 'system/serviceaccount/shop/deployer', false],
     ['a:b:c', 'a:b:C', false],
     ['a:b:.*', 'a:b:xyz', false],
-  ])('%s and %s: %s', (pattern, subject, expected) => {
+  ])('%s matches %s: %s', (pattern, subject, expected) => {
     expect(isSubjectPattern(pattern)).toBe(true);
     expect(matchesSubject(pattern, subject)).toBe(expected);
   });
@@ -42,7 +42,7 @@ describe('a pattern for subjects', () => {
     'a:b:c\n',
     'a:b:ü',
     'x'.repeat(256),
-  ])('is not %j', (pattern) => {
+  ])('cannot be %j', (pattern) => {
     expect(isSubjectPattern(pattern)).toBe(false);
   });
 

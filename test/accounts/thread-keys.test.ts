@@ -5,7 +5,7 @@ import type { KeyHolder } from '../../src/accounts/key-index.ts';
 import { allKeyWrites, keyWrites, ThreadKeys } from '../../src/accounts/thread-keys.ts';
 import { openFixture } from './fixture.ts';
 
-/** The keys of a thread, which follows the accounts and hands its marks over through a copy, as ports do. */
+/** The keys of a thread, which follows the accounts and hands over copies of its key events, as ports do. */
 async function openThread() {
   const fixture = await openFixture();
   const { accountStore, directory, clock } = fixture;
@@ -18,10 +18,10 @@ async function openThread() {
   keys.update(structuredClone(allKeyWrites(accountStore)));
   accountStore.onCommit((writes) => keys.update(structuredClone(keyWrites(writes))));
   const findHolder = (text: string) => keys.findKey(text) as KeyHolder;
-  return { ...fixture, keys, later, send, holderOf: findHolder };
+  return { ...fixture, keys, later, send, findHolder };
 }
 
-test('a thread finds the keys that the accounts have, until they are revoked', async () => {
+test('a thread finds the keys of the accounts until they are revoked', async () => {
   const { directory, application, keys } = await openThread();
   const made = await createKey(directory, application.id, { type: 'Mobile' });
   const secret = await createKey(directory, application.id, { type: 'Backend' });
@@ -33,7 +33,7 @@ test('a thread finds the keys that the accounts have, until they are revoked', a
   expect(keys.findKey(made.text)).toBeUndefined();
 });
 
-test('a new thread finds the keys that exist, and receives no other records', async () => {
+test('a new thread finds the existing keys, and does not receive other records', async () => {
   const { directory, application, accountStore, clock } = await openThread();
   const { text } = await createKey(directory, application.id, { type: 'Mobile' });
   const writes = allKeyWrites(accountStore);
@@ -43,24 +43,24 @@ test('a new thread finds the keys that exist, and receives no other records', as
   expect(new Set(writes.map(({ table }) => table))).toEqual(new Set(['applications', 'applicationKeys']));
 });
 
-test('the first use of a key in a second is recorded at once, and the last one within the next', async () => {
-  const { directory, application, keys, later, send, clock, holderOf } = await openThread();
+test('the first use of a key in a second is recorded immediately, and the last use within the next second', async () => {
+  const { directory, application, keys, later, send, clock, findHolder } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
   const first = clock.now();
-  keys.recordUse(holderOf(text));
+  keys.recordUse(findHolder(text));
   expect(directory.lastUsedAt(key)).toBe(first);
   clock.advance(999);
-  keys.recordUse(holderOf(text));
+  keys.recordUse(findHolder(text));
   expect(directory.lastUsedAt(key)).toBe(first);
   expect(later.waits).toBe(true);
   send();
   expect(directory.lastUsedAt(key)).toBe(first + 999);
   clock.advance(1);
-  keys.recordUse(holderOf(text));
+  keys.recordUse(findHolder(text));
   expect(directory.lastUsedAt(key)).toBe(first + 1000);
 });
 
-test('an earlier use in a thread does not replace a later one, in memory or on disk', async () => {
+test('an earlier use in a thread does not replace a later use, in memory or on disk', async () => {
   const { directory, application, clock } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
   directory.recordUse(directory.findKey(text) as KeyHolder);
@@ -72,31 +72,31 @@ test('an earlier use in a thread does not replace a later one, in memory or on d
   expect(directory.lastUsedAt(directory.findKey(text)!.key)).toBe(clock.now());
 });
 
-test('refusals of several threads add up with those on disk', async () => {
-  const { directory, application, keys, holderOf, clock } = await openThread();
+test('refusals of several threads add up with the refusals on disk', async () => {
+  const { directory, application, keys, findHolder, clock } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Mobile' });
   directory.recordRefusal(directory.findKey(text) as KeyHolder, 'rate_limited');
   await directory.flush();
-  keys.recordRefusal(holderOf(text), 'rate_limited');
+  keys.recordRefusal(findHolder(text), 'rate_limited');
   clock.advance(5);
-  keys.recordRefusal(holderOf(text), 'origin_not_allowed');
+  keys.recordRefusal(findHolder(text), 'origin_not_allowed');
   const refusals = { count: 3, lastAt: clock.now(), reasons: { rate_limited: 2, origin_not_allowed: 1 } };
   const current = () => directory.countRefusals(directory.findKey(text)!.key);
   expect(current()).toEqual(refusals);
-  expect(directory.countRefusals(key)?.count).toBe(2); // Those since the record.
+  expect(directory.countRefusals(key)?.count).toBe(2); // Refusals since the stored record.
   await directory.flush();
   expect(current()).toEqual(refusals);
 });
 
 test('a leak that a thread sees is recorded once', async () => {
-  const { directory, application, keys, holderOf, clock } = await openThread();
+  const { directory, application, keys, findHolder, clock } = await openThread();
   const { text, key } = await createKey(directory, application.id, { type: 'Backend' });
   const first = clock.now();
-  keys.recordLeak(holderOf(text));
+  keys.recordLeak(findHolder(text));
   expect(directory.leakedAt(key)).toBe(first);
   clock.advance(1000);
-  keys.recordLeak(holderOf(text));
+  keys.recordLeak(findHolder(text));
   expect(keys.take().leaks).toEqual([]);
   await directory.flush();
-  expect(holderOf(text).key.leakedAt).toBe(first);
+  expect(findHolder(text).key.leakedAt).toBe(first);
 });

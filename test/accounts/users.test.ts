@@ -33,7 +33,7 @@ test('changes and deletions of users survive a restart', async () => {
   await expect(patchUser(directory, gone.id, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('creating or deleting a team changes all of its members or none', async () => {
+test('creating or deleting a team changes either all of its members or none', async () => {
   const { directory, person } = await open();
   const user = await person('ada', 'Admin');
   const made = createTeam(directory, 'New', { listFounders: () => [user.id, 'user_none'] });
@@ -45,8 +45,8 @@ test('creating or deleting a team changes all of its members or none', async () 
   expect(directory.users.get(user.id)).toMatchObject({ teams: user.teams, primaryTeam: user.primaryTeam });
 });
 
-describe('the last Admin', () => {
-  test('is determined for each of their teams, and API keys do not count', async () => {
+describe('the last Admin of a team', () => {
+  test('is determined for each team of the user, without counting API keys', async () => {
     const { directory, person, team } = await open();
     const other = await createTeam(directory, 'Other');
     const ada = await person('ada', 'Admin', [team.id, other.id]);
@@ -62,7 +62,7 @@ describe('the last Admin', () => {
     await deleteUser(directory, ada.id);
   });
 
-  test('of two who step down concurrently, one remains', async () => {
+  test('remains if two Admins step down concurrently', async () => {
     const { directory, person } = await open();
     const two = [await person('ada', 'Admin'), await person('bob', 'Admin')];
     const done = await Promise.allSettled(two.map(({ id }) => patchUser(directory, id, { role: 'User' })));

@@ -4,14 +4,14 @@ import { judgeOrigin, originMatcher } from '../../src/accounts/origins.ts';
 
 const shop = ['https://shop.example', 'https://*.shop.example', 'http://localhost:*'];
 
-describe('an origin that is allowed', () => {
+describe('the explanation of an allowed origin', () => {
   test.each([
     [shop, 'https://shop.example', 'https://shop.example', 'https://shop.example allows it.'],
     [shop, 'https://www.shop.example', 'https://*.shop.example', 'https://*.shop.example allows it.'],
     [shop, 'http://localhost:5173', 'http://localhost:*', 'http://localhost:* allows it.'],
     [['null'], 'null', 'null', 'null allows it.'],
-    [[], 'https://any.example', null, /no list of origins/],
-  ])('of %j, %s: by %j', (patterns, origin, by, why) => {
+    [[], 'https://any.example', null, /does not restrict origins/],
+  ])('%j allow %s by the pattern %j', (patterns, origin, by, why) => {
     const verdict = judgeOrigin(patterns, origin);
     expect(verdict).toMatchObject({ allowed: true, by });
     expect(verdict.why).toMatch(why);
@@ -20,8 +20,8 @@ describe('an origin that is allowed', () => {
 
 describe('the explanation of a rejected origin', () => {
   test.each([
-    [shop, 'https://other.example', /None of the 3 allowed origins is https:\/\/other\.example/],
-    [shop, 'http://shop.example', /with https:\/\/ and not with http:\/\//],
+    [shop, 'https://other.example', /https:\/\/other\.example is not among the 3 allowed origins/],
+    [shop, 'http://shop.example', /only with https:\/\/, not with http:\/\//],
     [shop, 'https://shop.example:8443', /the port differs/],
     [shop, 'https://shop.example/basket', /another form: https:\/\/shop\.example\./],
     [shop, 'shop.example', /not an origin/],
@@ -30,9 +30,9 @@ describe('the explanation of a rejected origin', () => {
     [[], 'https://a.example, https://b.example', /several origins/],
     [['https://*.shop.example'], 'https://shop.example', /not shop\.example itself: add https:\/\/shop\.example/],
     [['https://shop.example'], 'https://www.shop.example', /https:\/\/\*\.shop\.example allows them/],
-    [['https://bad pattern'], 'https://shop.example', /None of the 1/],
+    [['https://bad pattern'], 'https://shop.example', /is not among the 1/],
     [['capacitor://localhost'], 'ionic://localhost', /with capacitor:\/\//],
-  ])('of %j, %s: %s', (patterns, origin, why) => {
+  ])('%j reject %s: %s', (patterns, origin, why) => {
     const verdict = judgeOrigin(patterns, origin);
     expect(verdict).toMatchObject({ allowed: false, by: null });
     expect(verdict.why).toMatch(why);

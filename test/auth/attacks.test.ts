@@ -22,11 +22,11 @@ describe.each<readonly [what: string, attacks: readonly Attack[]]>([
   ['a token with another algorithm', otherAlgorithms],
   ['a token with another key', ownKeys],
   ['a token with another header', otherHeaders],
-  ['a token with claims signed by the real key, but', otherClaims],
+  ['a token with wrong claims, signed by the real key', otherClaims],
   ['a real token', otherTexts],
 ])('%s', (_, attacks) => {
   describe.each(attacks)('%s', (_, forge) => {
-    test.each(algorithms)('is rejected with %s', async (alg) => {
+    test.each(algorithms)('is rejected by a service that signs with %s', async (alg) => {
       const target = targets.find((one) => one.alg === alg)!;
       await verifyAccessToken(target.settings, target.sign());
       const tokens = [forge(target, others)].flat();
@@ -36,12 +36,15 @@ describe.each<readonly [what: string, attacks: readonly Attack[]]>([
   });
 });
 
-test.each(targets)('rejects an ID token signed with the same key as an access token: $alg', async (target) => {
-  await expectRefused(target, await signJwt(target.settings.keys, 'JWT', target.claims));
-  await verifyAccessToken(target.settings, await signJwt(target.settings.keys, 'at+jwt', target.claims));
-});
+test.each(targets)(
+  'an ID token with a $alg signature by the same key is rejected as an access token',
+  async (target) => {
+    await expectRefused(target, await signJwt(target.settings.keys, 'JWT', target.claims));
+    await verifyAccessToken(target.settings, await signJwt(target.settings.keys, 'at+jwt', target.claims));
+  },
+);
 
-test('a key of one algorithm does not verify tokens of another, though both are ours', async () => {
+test('a key verifies no tokens of another algorithm, even if both keys are ours', async () => {
   const keys = openSigningKeys(targets.map(({ key }) => key));
   for (const target of targets) {
     await verifyAccessToken({ ...target.settings, keys }, target.sign());
@@ -54,7 +57,7 @@ test('a key of one algorithm does not verify tokens of another, though both are 
   }
 });
 
-test('rejects a token that is too long before its key is looked up', async () => {
+test('a token that is too long is rejected before its key is looked up', async () => {
   const [target] = targets as [Forgery];
   const looked: string[] = [];
   const keys: SigningKeys = {
@@ -71,7 +74,7 @@ test('rejects a token that is too long before its key is looked up', async () =>
   expect(looked).toHaveLength(1);
 });
 
-test('never fetches a URL in a token', async () => {
+test('a URL in a token is never fetched', async () => {
   let asked = 0;
   const server = createServer((_, response) => {
     asked += 1;

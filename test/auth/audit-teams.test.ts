@@ -8,7 +8,7 @@ import { noteEnd, noteReuse } from '../../src/auth/oauth/sessions.ts';
 import { cheapHash } from '../support/cheap-hash.ts';
 import { openAuthFixture } from './fixture.ts';
 
-/** A user of two teams, and a function that signs them in to a built-in client. */
+/** Creates a user of two teams, and a function that signs the user in to a built-in client. */
 async function open() {
   const { settings, store, directory, team } = await openAuthFixture();
   const other = await createTeam(directory, 'Other');

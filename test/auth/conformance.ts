@@ -6,7 +6,7 @@ export const openapi = describeAuthHost({ issuer: 'https://auth.example' });
 
 export const { closed, departures } = createConformance(openapi);
 
-/** Fails if an answer departs from the OpenAPI document of the auth host. */
+/** Fails if a response departs from the OpenAPI document of the auth host. */
 export function expectDocumented(operation: string, answered: UnparsedResponse): void {
   expect(departures(operation, answered), `${operation} ${answered.status}`).toEqual([]);
 }

@@ -31,7 +31,7 @@ const forPages: readonly [string, string][] = [
 ];
 
 describe('a page at a redirect URI of a public client', () => {
-  test.each(forPages)('may send requests to %s (%s)', async (path, method) => {
+  test.each(forPages)('can send requests to %s (%s)', async (path, method) => {
     const { status, headers } = await preflight(path, page, method);
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(page);
@@ -41,7 +41,7 @@ describe('a page at a redirect URI of a public client', () => {
     expect(headers.get('vary')).toBe('Origin');
   });
 
-  test('completes PKCE and can read all answers, including refusals', async () => {
+  test('completes PKCE and can read all responses, including refusals', async () => {
     const signedIn = await fixture.signIn(fixture.newBrowser());
     const body = encode({
       grant_type: 'authorization_code',
@@ -65,7 +65,7 @@ describe('a page at a redirect URI of a public client', () => {
     }
   });
 
-  test('can sign its user out by invalidating the token, and read the answer', async () => {
+  test('can sign its user out by invalidating the token, and read the response', async () => {
     const own = await token(fixture.service.http, fixture.service.credentials);
     const headers = { origin: page, authorization: `Bearer ${own}` };
     const ask = () => fetch(`${origin}/api/account/invalidate-token`, { method: 'POST', headers });
@@ -74,12 +74,12 @@ describe('a page at a redirect URI of a public client', () => {
     for (const response of responses) expect(response.headers.get('access-control-allow-origin')).toBe(page);
   });
 
-  test.each(['http://127.0.0.1', 'http://127.0.0.1:5173'])('may be on the user’s own machine: %s', async (from) => {
+  test.each(['http://127.0.0.1', 'http://127.0.0.1:5173'])('can be on the user’s own machine: %s', async (from) => {
     const { headers } = await preflight('/connect/token', from, 'POST');
     expect(headers.get('access-control-allow-origin')).toBe(from);
   });
 
-  test('may be the console', async () => {
+  test('can be a page of the console', async () => {
     const { headers } = await preflight('/connect/token', origin, 'POST');
     expect(headers.get('access-control-allow-origin')).toBe(origin);
   });
@@ -97,7 +97,7 @@ describe('a page at a redirect URI of a public client', () => {
   });
 });
 
-describe('answers are not readable', () => {
+describe('a page without permission', () => {
   test.each([
     'https://evil.example',
     'http://shop.example.com',
@@ -106,7 +106,7 @@ describe('answers are not readable', () => {
     'null',
     'com.example.shop:',
     'http://127.0.0.1.evil.example',
-  ])('for a page of %s', async (from) => {
+  ])('cannot read responses from %s', async (from) => {
     for (const [path, method] of forPages) {
       const { status, headers } = await preflight(path, from, method);
       expect([status, headers.get('access-control-allow-origin')]).toEqual([204, null]);
@@ -116,7 +116,7 @@ describe('answers are not readable', () => {
     expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([401, null]);
   });
 
-  test('for a page of a confidential client', async () => {
+  test('cannot read responses if its client is confidential', async () => {
     const { http, credentials } = fixture.service;
     const wanted = { name: 'Server', redirectUris: ['https://server.example/cb'], type: 'confidential' };
     await manage(http, access, 'POST', `/api/v2/teams/${credentials.teamId}/clients`, 201, wanted);
@@ -125,7 +125,7 @@ describe('answers are not readable', () => {
   });
 
   test.each(['/connect/introspect', '/connect/authorize', '/connect/endsession', '/connect/device'])(
-    'of %s',
+    'cannot read responses of %s',
     async (path) => {
       expect((await preflight(path, page, 'POST')).headers.get('access-control-allow-origin')).toBeNull();
     },

@@ -6,7 +6,7 @@ import { browse, openSessionFixture, redirectUri, type SessionFixture, type Toke
 
 const path = '/connect/endsession';
 
-/** Two sessions of one browser's sign-in, and one of another. */
+/** Opens two sessions of one browser's sign-in, and a session of another sign-in. */
 async function openSignedIn() {
   const fixture = await openSessionFixture();
   const browser = await fixture.signIn();
@@ -20,7 +20,7 @@ function query(parameters: Record<string, string>): string {
   return `${path}?${new URLSearchParams(parameters)}`;
 }
 
-/** Which access tokens are still valid. */
+/** Returns the names of the valid access tokens. */
 async function good({ call }: Pick<SessionFixture, 'call'>, tokens: Record<string, Tokens>): Promise<string[]> {
   const found = await Promise.all(
     Object.entries(tokens).map(async ([name, { access_token }]) => ((await call(access_token)) === 200 ? name : '')),
@@ -28,8 +28,8 @@ async function good({ call }: Pick<SessionFixture, 'call'>, tokens: Record<strin
   return found.filter((name) => name !== '');
 }
 
-describe('with an ID token', () => {
-  test.each(['GET', 'POST'])('%s ends its sign-in with all sessions', async (method) => {
+describe('a sign-out with an ID token', () => {
+  test.each(['GET', 'POST'])('ends the sign-in and all its sessions (%s)', async (method) => {
     const fixture = await openSignedIn();
     const { issued, browser, store, refresh, audited, user } = fixture;
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
@@ -76,7 +76,7 @@ describe('with an ID token', () => {
     expect(await good(fixture, issued)).toEqual(['elsewhere']);
   });
 
-  test('that has expired, the user is signed out', async () => {
+  test('accepts an expired ID token', async () => {
     const { issued, clock, refresh, ...fixture } = await openSignedIn();
     clock.advance(5 * 24 * 3_600_000);
     expect(await browse(fixture, query({ id_token_hint: issued.shop.id_token }))).toMatchObject({ status: 200 });
@@ -84,7 +84,7 @@ describe('with an ID token', () => {
     expect(await refresh(issued.elsewhere.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('the sign-in of the browser ends if it belongs to the same user', async () => {
+  test('ends the sign-in of the browser if it belongs to the same user', async () => {
     const { issued, signIn, store, directory, team, ...fixture } = await openSignedIn();
     const bob = await createUser(directory, {
       email: 'bob@example.com',
@@ -101,11 +101,11 @@ describe('with an ID token', () => {
   });
 
   test.each<[string, (tokens: Tokens) => Record<string, string>]>([
-    ['that is malformed', () => ({ id_token_hint: 'a.b.c' })],
-    ['that is an access token', ({ access_token }) => ({ id_token_hint: access_token })],
-    ['whose signature is wrong', ({ id_token }) => ({ id_token_hint: `${id_token.slice(0, -86)}${'A'.repeat(86)}` })],
-    ['of another client', ({ id_token }) => ({ id_token_hint: id_token, client_id: 'flagmeter-cli' })],
-  ])('%s nothing ends', async (_, getParameters) => {
+    ['a malformed token', () => ({ id_token_hint: 'a.b.c' })],
+    ['an access token', ({ access_token }) => ({ id_token_hint: access_token })],
+    ['a wrong signature', ({ id_token }) => ({ id_token_hint: `${id_token.slice(0, -86)}${'A'.repeat(86)}` })],
+    ['a token of another client', ({ id_token }) => ({ id_token_hint: id_token, client_id: 'flagmeter-cli' })],
+  ])('ends nothing for %s', async (_, getParameters) => {
     const { issued, ...fixture } = await openSignedIn();
     const parameters = { ...getParameters(issued.shop), post_logout_redirect_uri: redirectUri };
     expect(await browse(fixture, query(parameters))).toMatchObject({ status: 400 });
@@ -113,7 +113,7 @@ describe('with an ID token', () => {
   });
 });
 
-test('an ID token of another issuer does not sign anyone out, even with a valid signature', async () => {
+test('an ID token of another issuer signs no one out, even with a valid signature', async () => {
   const { issued, settings, user, shop, ...fixture } = await openSignedIn();
   const signedIn = {
     user,
@@ -130,8 +130,8 @@ test('an ID token of another issuer does not sign anyone out, even with a valid 
   expect(await statusFor(await hint(settings.issuer))).toBe(200);
 });
 
-describe('with an access token', () => {
-  test.each(['GET', 'POST'])('%s ends its sign-in', async (method) => {
+describe('a sign-out with an access token', () => {
+  test.each(['GET', 'POST'])('ends the sign-in of the token (%s)', async (method) => {
     const { issued, store, browser, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${issued.app.access_token}` };
     expect(await browse(fixture, path, { method, headers })).toMatchObject({ status: 204 });
@@ -139,7 +139,7 @@ describe('with an access token', () => {
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
 
-  test('one of many concurrent requests ends it, with one audit log entry', async () => {
+  test('ends the sign-in once at concurrent requests, with one audit log entry', async () => {
     const { issued, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${issued.app.access_token}` };
     const replies = await Promise.all([1, 2, 3].map(() => browse(fixture, path, { method: 'POST', headers })));
@@ -147,7 +147,7 @@ describe('with an access token', () => {
     expect(fixture.audited('session.ended')).toHaveLength(1);
   });
 
-  test('of an API key, that token is invalidated', async () => {
+  test('invalidates only the token of an API key', async () => {
     const fixture = await openSessionFixture();
     const { apiKey, clientSecret } = await fixture.addClient('User');
     const form = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
@@ -158,7 +158,7 @@ describe('with an access token', () => {
     expect(await fixture.call(json.access_token)).toBe(401);
   });
 
-  test.each(['a.b.c', 'x'])('that is not valid, %s, nothing ends', async (token) => {
+  test.each(['a.b.c', 'x'])('ends nothing for the invalid token %s', async (token) => {
     const { browser, store, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${token}`, cookie: browser.cookie };
     const response = await browse(fixture, path, { method: 'POST', headers });
@@ -167,8 +167,8 @@ describe('with an access token', () => {
   });
 });
 
-describe('with the cookie of a browser alone', () => {
-  test('the user must confirm, because any page can send them here', async () => {
+describe('a sign-out with only the cookie of a browser', () => {
+  test('asks the user to confirm, because any page can send a browser here', async () => {
     const { issued, browser, ...fixture } = await openSignedIn();
     const { cookie } = browser;
     const response = await browse(fixture, path, { headers: { cookie } });
@@ -178,7 +178,7 @@ describe('with the cookie of a browser alone', () => {
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
   });
 
-  test('the confirmation ends the sign-in and its sessions', async () => {
+  test('ends the sign-in and its sessions after the confirmation', async () => {
     const { issued, browser, store, ...fixture } = await openSignedIn();
     const headers = {
       cookie: browser.cookie,
@@ -192,7 +192,7 @@ describe('with the cookie of a browser alone', () => {
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
 
-  test('concurrent confirmations make one audit log entry', async () => {
+  test('writes one audit log entry for concurrent confirmations', async () => {
     const { browser, ...fixture } = await openSignedIn();
     const headers = { cookie: browser.cookie, 'sec-fetch-site': 'same-origin' };
     await Promise.all([1, 2, 3].map(() => browse(fixture, path, { method: 'POST', headers })));
@@ -203,7 +203,7 @@ describe('with the cookie of a browser alone', () => {
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
     { origin: 'https://evil.example' },
-  ])('another site cannot confirm for them: %j', async (headers) => {
+  ])('rejects a confirmation from another site: %j', async (headers) => {
     const { issued, browser, ...fixture } = await openSignedIn();
     const request = { method: 'POST', headers: { cookie: browser.cookie, ...headers } };
     expect((await browse(fixture, path, request)).text).toContain('Sign out?');
@@ -211,9 +211,9 @@ describe('with the cookie of a browser alone', () => {
   });
 });
 
-describe('with nothing', () => {
+describe('a sign-out without a token or a sign-in', () => {
   test.each([{}, { cookie: `__Host-flagmeter=${'A'.repeat(43)}.${'A'.repeat(43)}` }])(
-    'there is nothing to end: %j',
+    'ends nothing: %j',
     async (headers) => {
       const { issued, ...fixture } = await openSignedIn();
       expect((await browse(fixture, path, { headers })).text).toContain('You are signed out');
@@ -222,14 +222,14 @@ describe('with nothing', () => {
     },
   );
 
-  test('the browser is not redirected, even to a registered address', async () => {
+  test('does not redirect, even to a registered address', async () => {
     const fixture = await openSessionFixture();
     const back = { client_id: fixture.app.client.clientId, post_logout_redirect_uri: redirectUri };
     expect(await browse(fixture, query(back))).toMatchObject({ status: 200 });
   });
 });
 
-test('while the store accepts no writes, the page reports that the user is not signed out', async () => {
+test('the page reports that the user is not signed out while the store accepts no writes', async () => {
   const { issued, health, ...fixture } = await openSignedIn();
   health.ready = false;
   const response = await browse(fixture, query({ id_token_hint: issued.shop.id_token }));

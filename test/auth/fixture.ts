@@ -28,7 +28,7 @@ export interface RequestDeps {
   readonly body?: string | Uint8Array;
 }
 
-/** A request as an HTTP engine passes it on. */
+/** Creates a request as an HTTP engine passes it on. */
 export function createRequest(target: string, { method = 'GET', headers = {}, body = '' }: RequestDeps = {}): Request {
   const [path = '', query = ''] = target.split('?');
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
@@ -46,7 +46,7 @@ export function createRequest(target: string, { method = 'GET', headers = {}, bo
   };
 }
 
-/** A reply with its parsed JSON. */
+/** A response with its parsed JSON. */
 export interface JsonResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -72,7 +72,7 @@ async function readText({ body = '', chunks }: HttpResponse): Promise<string> {
   return Buffer.concat(all).toString();
 }
 
-/** The part of an answer that names its refusal. */
+/** The part of a response that names its refusal. */
 export const refusal = (status: number, code: string, detail?: unknown) => ({
   status,
   json: { code, ...(detail !== undefined && { detail }) },
@@ -94,8 +94,8 @@ export interface AuthFixture extends Fixture {
 }
 
 /**
- * A directory, and the dependencies to issue and verify tokens.
- * @param tokenRate requests per second that one client may make; default unlimited
+ * Opens a directory, and the dependencies to issue and verify tokens.
+ * @param tokenRate requests per second of one client; by default unlimited
  * @param base replaces a fresh data directory
  */
 export async function openAuthFixture(tokenRate = 0, base?: Fixture): Promise<AuthFixture> {

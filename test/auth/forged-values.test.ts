@@ -6,8 +6,8 @@ import { openSso } from './sso/sso-fixture.ts';
 import { appCode, secretField } from './support/enrolment.ts';
 
 /*
- * Every cookie and every hidden field on which a decision depends. docs/security.md lists them. A passkey's challenge is in
- * test/auth/factors.
+ * Every cookie and every hidden field on which a decision depends. docs/security.md lists them. test/auth/factors tests
+ * a passkey's challenge.
  */
 
 const sso = opened(() => openSso({ createUsers: false }));
@@ -46,21 +46,21 @@ async function makeKey(browser: CookieBrowser): Promise<number> {
   return (await browser.send(`${sso.url}${path}`, { method: 'POST', headers: ownPage, body })).status;
 }
 
-/** Makes the value of a cookie as earlier releases did, from the one that this service has made. */
+/** Makes the value of a cookie without an HMAC, as earlier releases did, from a current value. */
 const without = (change: object) => (value: string) => {
   const kept = JSON.parse(Buffer.from(value.split('.')[0]!, 'base64url').toString()) as object;
   return Buffer.from(JSON.stringify({ ...kept, ...change })).toString('base64url');
 };
-/** The same with the code of the cookie before the change. */
+/** Makes the same value with the HMAC of the cookie before the change. */
 const withCode = (change: object) => (value: string) => `${without(change)(value)}.${value.split('.')[1]}`;
 
 const flipped = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slice(1);
 
 describe('an old session of an Admin', () => {
   it.each([
-    ['without a code', without],
-    ['with the code of another attempt', withCode],
-  ])('gains nothing by a cookie of an attempt that the browser has made %s', async (_how, forge) => {
+    ['without an HMAC', without],
+    ['with the HMAC of another attempt', withCode],
+  ])('gains nothing by an attempt cookie forged %s', async (_how, forge) => {
     const browser = await signedIn();
     sso.clock.advance(901_000);
     expect(await makeKey(browser)).toBe(401);
@@ -75,7 +75,7 @@ describe('an old session of an Admin', () => {
     expect(await makeKey(browser)).toBe(401);
   });
 
-  /** The key of the browser's sign-in, which the list of sessions shows. */
+  /** Finds the key of the browser's sign-in in the list of sessions. */
   async function findSignIn(browser: CookieBrowser): Promise<string> {
     const response = await browser.send(`${sso.url}/api/v2/users/${adminId}/sessions`, { headers: ownPage });
     const { items } = (await response.json()) as { items: { signIn: string; current: boolean }[] };
@@ -168,14 +168,14 @@ describe('a forged cookie', () => {
 });
 
 describe('a forged hidden field', () => {
-  test('form is refused', async () => {
+  test('is refused: the form token', async () => {
     const browser = new CookieBrowser();
     const refused = await post(browser, sso.target(), { ...sso.admin, form: 'f'.repeat(64) });
     expect(refused.status).toBe(403);
     expect(await readText(refused)).toContain('This page is out of date');
   });
 
-  test('token of a link is refused', async () => {
+  test('is refused: the token of a link', async () => {
     const refused = await post(new CookieBrowser(), '/connect/invitation', {
       ...{ token: 'x'.repeat(43), action: 'accept' },
       ...{ password: 'the words of a forger', again: 'the words of a forger' },
@@ -184,9 +184,9 @@ describe('a forged hidden field', () => {
   });
 
   test.each([
-    ['without a code', () => 'A'.repeat(32)],
-    ['with the code of another key', (field: string) => `${'A'.repeat(32)}.${field.split('.')[1]}`],
-  ])('secret of an authenticator app is refused %s', async (_how, forge) => {
+    ['without an HMAC', () => 'A'.repeat(32)],
+    ['with the HMAC of another key', (field: string) => `${'A'.repeat(32)}.${field.split('.')[1]}`],
+  ])('is refused: the secret of an authenticator app %s', async (_how, forge) => {
     const page = '/connect/authenticator';
     const browser = new CookieBrowser();
     const shown = await post(browser, page, { ...sso.admin, action: 'sign-in' });
@@ -199,7 +199,7 @@ describe('a forged hidden field', () => {
     });
   });
 
-  test('secret of an authenticator app is refused if another browser was shown it', async () => {
+  test('is refused: the secret of an authenticator app from another browser', async () => {
     const page = '/connect/authenticator';
     const [one, other] = [new CookieBrowser(), new CookieBrowser()];
     const shown = await post(one, page, { ...sso.admin, action: 'sign-in' });

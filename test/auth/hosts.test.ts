@@ -31,7 +31,7 @@ const report = () => ({ environment: 'Production', time: new Date().toISOString(
 const packet = { e: 'Production', f: { checkout: { on: [1] } } };
 const origin = 'https://shop.example.com';
 
-describe('the metrics host does not accept credentials of the management API', () => {
+describe('the metrics host', () => {
   const secrets = (): [string, string][] => [
     ['an access token', accessToken],
     ['a client secret', service.credentials.clientSecret],
@@ -48,18 +48,18 @@ describe('the metrics host does not accept credentials of the management API', (
     ['as the key of a usage report', (appKey) => post('/api/usage/stats', { ...report(), appKey }), 404, 'unknown_key'],
     ['as the key of a metrics report', (appKey) => post('/api/metrics', { ...report(), appKey }), 404, 'unknown_key'],
     [
-      'as the key of a mint',
+      'as the key of a mint request',
       (key) => post('/api/frontend/identities', { identity: 'ada' }, { authorization: key }),
       401,
       'unknown_backend_key',
     ],
     [
-      'as the bearer of a mint',
+      'as the bearer token of a mint request',
       (key) => post('/api/frontend/identities', { identity: 'ada' }, { authorization: `Bearer ${key}` }),
       401,
       'unknown_backend_key',
     ],
-  ])('%s', async (_, ask, status, code) => {
+  ])('rejects credentials of the management API %s', async (_, ask, status, code) => {
     for (const [name, text] of secrets()) {
       const response = await ask(text);
       // A token is longer than any application key.
@@ -69,7 +69,7 @@ describe('the metrics host does not accept credentials of the management API', (
     }
   });
 
-  test('and ignores a token beside a valid key', async () => {
+  test('ignores an access token next to a valid key', async () => {
     const bearer = { origin, authorization: `Bearer ${accessToken}` };
     expect((await post('/api/frontend/telemetry', { ...packet, k: frontendKey }, bearer)).status).toBe(202);
     expect((await post('/api/frontend/telemetry', packet, bearer)).status).toBe(400);
@@ -77,9 +77,9 @@ describe('the metrics host does not accept credentials of the management API', (
   });
 });
 
-describe('the management API does not accept credentials of the metrics host', () => {
+describe('the management API', () => {
   test.each(['a Frontend key', 'a Mobile key', 'a Backend key', 'a client secret', 'a client id'])(
-    '%s',
+    'rejects a credential of the metrics host: %s',
     async (name) => {
       const text = credentials[name]!;
       for (const authorization of [`Bearer ${text}`, text, `Basic ${Buffer.from(`x:${text}`).toString('base64')}`]) {

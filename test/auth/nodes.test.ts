@@ -33,14 +33,14 @@ async function twoNodes() {
   return { url, relay, one, other: one.beside(node) };
 }
 
-/** A node's answer to a request that starts now. */
+/** Returns the status of a node's response to a request that starts now. */
 async function callNow({ accountStore, call }: SessionFixture, token: string): Promise<number> {
   await accountStore.current();
   return call(token);
 }
 
-describe('on two nodes', () => {
-  test('a token invalidated at one is rejected by the other from the next request on', async () => {
+describe('two nodes', () => {
+  test('reject a token from the next request on when one invalidates it', async () => {
     const { one, other } = await twoNodes();
     for (let round = 0; round < 3; round += 1) {
       const { access_token: token } = await one.tokens();
@@ -52,7 +52,7 @@ describe('on two nodes', () => {
     }
   });
 
-  test('a refresh token is valid once, and its reuse ends the session on both', async () => {
+  test('accept a refresh token once, and end its session on both when it is reused', async () => {
     const { one, other } = await twoNodes();
     for (let round = 0; round < 3; round += 1) {
       const { refresh_token: token } = await one.tokens();
@@ -64,7 +64,7 @@ describe('on two nodes', () => {
     }
   });
 
-  test('a refresh whose commit got no answer is not treated as reuse', async () => {
+  test('do not treat a refresh as reuse if its commit got no response', async () => {
     const { relay, one, other } = await twoNodes();
     let { refresh_token: token } = await one.tokens();
     for (let round = 1; round <= 3; round += 1) {
@@ -76,7 +76,7 @@ describe('on two nodes', () => {
     }
   });
 
-  test('a code of an authenticator app and a recovery code are each accepted by one of them, once', async () => {
+  test('accept a code of an authenticator app and a recovery code only once', async () => {
     const { one, other } = await twoNodes();
     const totps = await loadTotps(randomBytes);
     const secret = totps.newSecret();
@@ -99,7 +99,7 @@ describe('on two nodes', () => {
       expect((await accepted(typed)).filter((each) => each !== undefined)).toEqual([factor]);
   });
 
-  test('an assertion of a client is accepted by one of them, once', async () => {
+  test('accept an assertion of a client only once', async () => {
     const { one, other } = await twoNodes();
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const publicKeys = await readPublicKeys([publicKey.export({ format: 'jwk' }) as Jwk]);
@@ -121,7 +121,7 @@ describe('on two nodes', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
   });
 
-  test('a device starts at one, is allowed at the other, and gets its tokens once', async () => {
+  test('give a device its tokens once if it starts at one and is allowed at the other', async () => {
     const { one, other } = await twoNodes();
     const [at, there] = [one, other].map(
       ({ accountStore, clock }) => new DeviceCodes({ accountStore, clock, randomBytes }),
@@ -140,7 +140,7 @@ describe('on two nodes', () => {
     expect(taken.filter((each) => each !== undefined)).toEqual([allowance]);
   });
 
-  test('failed sign-ins are counted together', async () => {
+  test('count failed sign-ins together', async () => {
     const { one, other } = await twoNodes();
     const clock = testClock();
     const browser = { id: 'a', permanentId: 'b' };
@@ -160,7 +160,7 @@ describe('on two nodes', () => {
     expect(await throttles.list('', 9)).toMatchObject([{ failures: { failures: 0 } }]);
   });
 
-  test('a signing key of one is loaded by the other before it verifies tokens', async () => {
+  test('load a signing key of the other before they verify its tokens', async () => {
     const url = await newDatabase(await sharedServer());
     const nodes = [openNode(url), openNode(url)];
     const repair = await prepareRepair(systemClock, 'ES256');

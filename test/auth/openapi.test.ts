@@ -13,7 +13,7 @@ import type { Parameters } from './test-browser.ts';
 const groups: readonly Group[] = [pageTokens, ...authHost, authDescription];
 const declared = groups.flatMap(({ endpoints }) => endpoints);
 
-describe('the document of the auth host', () => {
+describe('GET /connect/openapi.json', () => {
   test('is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
     expect(result.errors ?? []).toEqual([]);
@@ -41,7 +41,7 @@ describe('the document of the auth host', () => {
   });
 });
 
-describe('a departure from the document is detected:', () => {
+describe('expectDocumented', () => {
   const response = { status: 200, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' } };
 
   test.each([
@@ -49,7 +49,7 @@ describe('a departure from the document is detected:', () => {
     ['an undocumented field', { ...response, text: '{"active":false,"why":"x"}' }],
     ['an undocumented status', { ...response, status: 418, text: '' }],
     ['a missing header', { ...response, headers: {}, text: '{"active":false}' }],
-  ])('%s', (_, wrong) => {
+  ])('fails for %s', (_, wrong) => {
     expect(departures('POST /connect/introspect', wrong)).not.toEqual([]);
   });
 });
@@ -72,8 +72,8 @@ const cli = { client_id: 'flagmeter-cli' };
 const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 
-describe('the service answers as documented', () => {
-  /** Over HTTP. Other answers of the endpoints for clients are checked against the document in their own tests. */
+describe('the auth host', () => {
+  /** Requests over HTTP. Tests of the endpoints for clients check other responses against the document. */
   test.each<[status: number, name: string, sent: () => SentRequest]>([
     [200, 'POST /connect/token', () => ({ form: { ...grant, ...credentials } })],
     [400, 'POST /connect/token', () => ({ form: { scope: 'openid' } })],
@@ -108,7 +108,7 @@ describe('the service answers as documented', () => {
     [401, 'GET /connect/endsession', () => ({ headers: bearer('rubbish') })],
     [204, 'POST /connect/endsession', () => ({ headers: bearer(access) })],
     [200, 'GET /connect/openapi.json', () => ({})],
-  ])('%i to %s', async (status, name, sent) => {
+  ])('responds with %i to %s as documented', async (status, name, sent) => {
     const [method = '', target = ''] = name.split(' ');
     const { form, headers = {} } = sent();
     const body = form && new URLSearchParams(form as Record<string, string>);
@@ -123,7 +123,7 @@ describe('the service answers as documented', () => {
     expectDocumented(name.split('?')[0]!, answered);
   });
 
-  test('200 and 303 to GET /connect/authorize', async () => {
+  test('responds with 200 and 303 to GET /connect/authorize as documented', async () => {
     for (const parameters of [{}, { prompt: 'none' }]) {
       const url = `http://${fixture.service.http}${fixture.target(parameters)}`;
       expectDocumented('GET /connect/authorize', await read(await fetch(url, { redirect: 'manual' })));

@@ -7,19 +7,19 @@ import type { Page, TestBrowser } from './test-browser.ts';
 export const origin = 'https://auth.example';
 export const pagePath = '/connect/passkey';
 
-/** What a page passes to the browser. */
+/** Reads the options that a page passes to the browser. */
 export function readOptions({ html }: Page): AskedOptions {
   const [, text = ''] = /data-passkey="([^"]*)"/.exec(html) ?? [];
   return JSON.parse(text.replaceAll('&quot;', '"').replaceAll('&amp;', '&'));
 }
 
 export interface PasskeyFixture extends SignInFixture {
-  /** A browser in a network of its own: failed sign-ins are counted per network. */
+  /** Opens a browser in its own network, because failed sign-ins are counted per network. */
   newBrowser(): TestBrowser;
-  /** An authenticator with a credential id of its own. */
+  /** Creates an authenticator with its own credential id. */
   newDevice(counter?: number): Authenticator;
   openToAdd(browser: TestBrowser, person?: Person): Promise<Page>;
-  /** Adds a device as a passkey of a user. @param fields replace those of the form */
+  /** Adds a device as a passkey of a user. @param fields replace fields of the form */
   add(device: Authenticator, fields?: Record<string, string>, person?: Person): Promise<Page>;
   /** A new device that is a passkey of the Admin. */
   added(counter?: number): Promise<Authenticator>;

@@ -56,7 +56,7 @@ export interface SessionFixture extends AuthFixture {
   /** The credentials that a client sends in a form. */
   credentials(client: NewClient): Record<string, string>;
   signIn(user?: User): Promise<SignedInBrowser>;
-  /** A code for the shop, unless the parameters say otherwise. */
+  /** Issues a code, by default for the shop. */
   code(made?: Partial<AuthorizationCode>): Promise<string>;
   post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<JsonResponse>;
   /** Exchanges a code, by default as the shop. */
@@ -72,7 +72,7 @@ export interface SessionFixture extends AuthFixture {
   beside(stores: Pick<SessionFixture, 'store' | 'health' | 'accountStore'>): SessionFixture;
 }
 
-/** A user, their clients, and every endpoint that accepts tokens. Parameters as for `openAuthFixture`. */
+/** Opens a user, their clients, and every endpoint that accepts tokens. Parameters as for `openAuthFixture`. */
 export async function openSessionFixture(tokenRate = 0, base?: Fixture): Promise<SessionFixture> {
   const fixture = await openAuthFixture(tokenRate, base);
   const { directory, team } = fixture;
@@ -193,7 +193,7 @@ function createRoutes(settings: AuthSettings): Dispatch {
   ]);
 }
 
-/** Sends a browser's request; the answer is not JSON. */
+/** Sends a browser's request, whose response is not JSON. */
 export async function browse(
   { dispatch }: Pick<SessionFixture, 'dispatch'>,
   target: string,

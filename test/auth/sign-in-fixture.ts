@@ -31,7 +31,7 @@ export interface Person {
 export interface SignInFixture {
   readonly service: LocalService;
   readonly clock: TestClock;
-  /** Of a public client of the first team. */
+  /** The id of a public client of the first team. */
   readonly clientId: string;
   /** The Admin of the first team. */
   readonly admin: Person;
@@ -39,7 +39,7 @@ export interface SignInFixture {
   readonly outsider: Person;
   /** A user of the other team with a temporary password. */
   readonly newcomer: Person;
-  /** The URL of an authorization request: the usual parameters and these; `undefined` omits one. */
+  /** The URL of an authorization request: the usual parameters and the given ones; `undefined` omits a parameter. */
   target(parameters?: Parameters): string;
   newBrowser(address?: string): TestBrowser;
   /** Opens the page of a request, and submits the person's credentials. */

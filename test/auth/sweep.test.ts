@@ -9,7 +9,7 @@ import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** A round. Returns how often it yielded. */
+/** Runs a round. Returns the number of its pauses. */
 async function sweep(fixture: SessionFixture, goOn: () => boolean = () => true): Promise<number> {
   let pauses = 0;
   const { store: accounts, accountStore, clock } = fixture;
@@ -27,7 +27,7 @@ function counts({ store }: SessionFixture): Record<string, number> {
   return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.getCount()]));
 }
 
-/** Adds this many tokens to the list, which expire in the seconds after `exp`. */
+/** Adds this many tokens to the invalidation list, which expire in this many seconds. */
 function list({ store, clock }: SessionFixture, count: number, inSeconds: number): void {
   const exp = Math.floor(clock.now() / 1000) + inSeconds;
   store.lmdb.transactionSync(() => {
@@ -36,8 +36,8 @@ function list({ store, clock }: SessionFixture, count: number, inSeconds: number
   });
 }
 
-describe('a sweep removes', () => {
-  test('a token from the invalidation list only once it has expired', async () => {
+describe('sweepRound', () => {
+  test('removes a token from the invalidation list only after its expiry', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     const headers = { authorization: `Bearer ${access_token}` };
@@ -52,7 +52,7 @@ describe('a sweep removes', () => {
     expect(await fixture.call(access_token)).toBe(401);
   });
 
-  test('sessions unused for 30 days', async () => {
+  test('removes sessions unused for 30 days', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     await fixture.tokens();
@@ -63,7 +63,7 @@ describe('a sweep removes', () => {
     expect(counts(fixture)).toMatchObject({ sessions: 1, userSessions: 1 });
   });
 
-  test("sessions of deleted users, but not of users who left the client's team and may come back", async () => {
+  test("removes sessions of deleted users, but keeps sessions of users who left the client's team", async () => {
     const fixture = await openSessionFixture();
     await fixture.tokens();
     await fixture.tokens({}, fixture.app);
@@ -75,7 +75,7 @@ describe('a sweep removes', () => {
     expect(counts(fixture)).toMatchObject({ sessions: 0, userSessions: 0, signIns: 0 });
   });
 
-  test('passkeys of users whom an earlier release deleted', async () => {
+  test('removes passkeys of users whom an earlier release deleted', async () => {
     const fixture = await openSessionFixture();
     const { accountStore, directory, store, team } = fixture;
     const wanted = { name: 'G', role: 'User', teams: [team.id], passwordHash: '' } as const;
@@ -95,7 +95,7 @@ describe('a sweep removes', () => {
     expect(store.passkeys.getCount()).toBe(0);
   });
 
-  test('codes after a minute, and exchanged codes after an hour', async () => {
+  test('removes codes after a minute, and exchanged codes after an hour', async () => {
     const fixture = await openSessionFixture();
     const used = await fixture.code();
     await fixture.exchange(used);
@@ -108,7 +108,7 @@ describe('a sweep removes', () => {
     expect(counts(fixture)).toMatchObject({ codes: 0, sessions: 1 });
   });
 
-  test('expired sign-ins and login throttles', async () => {
+  test('removes expired sign-ins and login throttles', async () => {
     const fixture = await openSessionFixture();
     await fixture.signIn();
     fixture.store.loginThrottles.putSync(`account.${'0'.repeat(64)}`, { failures: 1, lastAt: fixture.clock.now() });
@@ -120,7 +120,7 @@ describe('a sweep removes', () => {
   });
 });
 
-/** Replaces the audit log with entries one day apart, the last of them now. */
+/** Replaces the audit log with entries one day apart, of which the last is from now. */
 function audit({ store, clock }: SessionFixture, days: number): void {
   const first = clock.now() - (days - 1) * dayMs;
   store.lmdb.transactionSync(() => {
@@ -134,7 +134,7 @@ function audit({ store, clock }: SessionFixture, days: number): void {
   });
 }
 
-test('a sweep removes audit entries after 400 days, and reads few of the others', async () => {
+test('a sweep removes audit log entries after 400 days, and reads few other entries', async () => {
   const fixture = await openSessionFixture();
   audit(fixture, 1200);
   expect(await sweep(fixture)).toBeLessThan(6);

@@ -2,14 +2,14 @@ import { type IncomingMessage, request } from 'node:http';
 
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** The answer. */
+/** A page or a redirect that the browser received. */
 export interface Page {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly html: string;
   /** `Location`, if present. */
   readonly location: URL | undefined;
-  /** The error on the page; empty if it has none. */
+  /** The error on the page; empty without an error. */
   readonly error: string;
 }
 

@@ -27,8 +27,8 @@ async function result(name: string, ...options: string[]): Promise<Record<string
   return JSON.parse(stdout) as Record<string, number>;
 }
 
-describe('the benchmarks', () => {
-  it('measure ingest', async () => {
+describe('npm run bench', () => {
+  it('measures ingest', async () => {
     const figures = await result('ingest');
     expect(Object.keys(figures)).toEqual([
       'floorRps',
@@ -54,11 +54,11 @@ describe('the benchmarks', () => {
     ['the steps of a packet', 'steps'],
     ['larger machines', 'model'],
     ['numbers of front-end threads', 'threads'],
-  ])('measure %s', async (_, name) => {
+  ])('measures %s', async (_, name) => {
     for (const [figure, value] of Object.entries(await result(name))) expect(value, figure).toBeGreaterThan(0);
   });
 
-  it('measure the data that nodes ship to PostgreSQL', async () => {
+  it('measures the data that nodes ship to PostgreSQL', async () => {
     const { code, stdout, stderr } = await bench('cluster', 'growth', '--small', '--json');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const { figures } = JSON.parse(stdout) as { figures: { name: string; value: number }[] };
@@ -66,7 +66,7 @@ describe('the benchmarks', () => {
     for (const { name, value } of figures) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure several nodes, and calculate larger clusters', async () => {
+  it('measures several nodes, and calculates larger clusters', async () => {
     const { code, stdout, stderr } = await bench('cluster', 'away', 'changes', 'limits', '--small', '--json');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const { figures } = JSON.parse(stdout) as { figures: { name: string; value: number }[] };
@@ -75,14 +75,14 @@ describe('the benchmarks', () => {
       expect(figures.filter(({ name }) => name.startsWith(`calculated, ${nodes} nodes:`))).toHaveLength(5);
   });
 
-  it('measure the accepted packets under overload', async () => {
+  it('measures the accepted packets under overload', async () => {
     const { runs, ...figures } = (await result('overload')) as Record<string, unknown>;
     expect(Object.keys(figures)).toEqual(['capacity', 'peak', 'kept']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     expect(runs).toHaveLength(3);
   });
 
-  it('measure the reports of the console', async () => {
+  it('measures the reports of the console', async () => {
     const { figures } = (await result('report')) as Record<string, unknown>;
     expect(figures).not.toEqual([]);
     for (const figure of figures as { coldMs: number; warmMs: number; kb: number }[]) {
@@ -92,47 +92,47 @@ describe('the benchmarks', () => {
     }
   });
 
-  it('measure exports', async () => {
+  it('measures exports', async () => {
     const figures = (await result('export')) as Record<string, unknown>;
     expect(Object.keys(figures)).toEqual(['csv', 'ndjson']);
     for (const { rows, rowsPerSecond } of Object.values(figures) as Record<string, number>[]) {
-      // Twenty flags of three variants, in about 48 hours: the first one and the last one may be cut.
+      // Twenty flags of three variants, in about 48 hours: the first hour and the last one can be incomplete.
       expect([2820, 2880, 2940]).toContain(rows);
       expect(rowsPerSecond).toBeGreaterThan(0);
     }
   });
 
-  it.each(['watchers', 'one-port'])('measure packets, as %s does', async (benchmark) => {
+  it.each(['watchers', 'one-port'])('measures packets, as %s does', async (benchmark) => {
     const figures = await result(benchmark);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure backups, and packets meanwhile', async () => {
+  it('measures backups, and packets during them', async () => {
     const { grownAloneMb, grownMb, ...figures } = await result('backup');
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     for (const grown of [grownAloneMb, grownMb]) expect(grown).toBeGreaterThanOrEqual(0);
   });
 
-  it('measure the memory of incomplete gRPC calls', async () => {
+  it('measures the memory of incomplete gRPC calls', async () => {
     const figures = await result('hostile-grpc');
     expect(Object.keys(figures)).toEqual(['calls', 'beforeMb', 'duringMb', 'peakMb', 'afterMb']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure the memory that unauthenticated senders hold over HTTP', async () => {
+  it('measures the memory that unauthenticated senders hold over HTTP', async () => {
     const { connections, shapes } = (await result('hostile-http')) as Record<string, unknown>;
     expect(connections).toBe(20);
     expect(shapes).toHaveLength(4);
     for (const shape of shapes as object[]) expect(shape).toMatchObject({ open: 20, others: '202' });
   });
 
-  it('measure the effect of reports that are large to decode on an application', async () => {
+  it('measures the effect of reports that are large to decode on an application', async () => {
     const { shapes } = (await result('hostile-reports')) as unknown as Record<string, object[]>;
     expect(shapes).toHaveLength(9);
     for (const shape of shapes!) expect(shape).toMatchObject({ p99Ms: expect.any(Number) });
   });
 
-  it('measure the effect of a noisy application on a quiet one', async () => {
+  it('measures the effect of a noisy application on a quiet one', async () => {
     const figures = await result('noisy-neighbour');
     expect(Object.keys(figures)).toEqual([
       'noisyRps',
@@ -147,7 +147,7 @@ describe('the benchmarks', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure invalidations, and packets meanwhile', async () => {
+  it('measures invalidations, and packets during them', async () => {
     const figures = await result('coexist');
     expect(Object.keys(figures)).toEqual([
       'invalidationsPerSecond',
@@ -163,21 +163,21 @@ describe('the benchmarks', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure minting', async () => {
+  it('measures minting', async () => {
     const figures = await result('mint');
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     expect(figures['connections']).toBe(8);
   });
 
-  it.each(['token', 'verify'])('measure tokens: %s', async (name) => {
+  it.each(['token', 'verify'])('measures tokens: %s', async (name) => {
     const figures = await result(name);
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
     for (const [what, value] of Object.entries(figures)) expect(value, what).toBeGreaterThan(0);
     expect(figures['connections']).toBe(8);
   });
 
-  it('measure gRPC', async () => {
+  it('measures gRPC', async () => {
     const figures = await result('grpc');
     expect(Object.keys(figures)).toEqual(['floorRps', 'rps', 'ratio', 'p50Ms', 'p99Ms', 'connections']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
@@ -185,28 +185,28 @@ describe('the benchmarks', () => {
     expect(figures['connections']).toBe(2);
   });
 
-  it('measure the start', async () => {
+  it('measures the startup', async () => {
     const figures = await result('start');
     expect(Object.keys(figures)).toEqual(['startMs', 'minMs', 'maxMs', 'runs', 'series', 'binaryMb']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     expect(figures).toMatchObject({ runs: 2, series: 1_000 });
   });
 
-  it('measure a scrape of the metrics', async () => {
+  it('measures a scrape of the metrics', async () => {
     const figures = await result('scrape');
     expect(Object.keys(figures)).toEqual(['medianMs', 'p99Ms', 'applications', 'series', 'kB']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     expect(figures).toMatchObject({ applications: 5 });
   });
 
-  it('measure the memory', async () => {
+  it('measures the memory', async () => {
     const figures = await result('memory');
     expect(Object.keys(figures)).toEqual(['packets', 'series', 'idleRssMb', 'rssMb', 'peakRssMb']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     expect(figures).toMatchObject({ packets: 2_000, series: 1_000 });
   });
 
-  it('measure resident memory beside console pages', async () => {
+  it('measures resident memory next to console pages', async () => {
     const { idle, most, end, count, statuses } = (await result('pages')) as unknown as Record<string, object>;
     for (const each of [idle, most, end])
       expect(each).toEqual({ rssMb: expect.any(Number), ownMb: expect.any(Number) });
@@ -214,7 +214,7 @@ describe('the benchmarks', () => {
     expect(Object.keys(statuses!)).toContain('200');
   });
 
-  it('measure the invalidation list', async () => {
+  it('measures the invalidation list', async () => {
     const figures = await result('invalidation');
     expect(Object.keys(figures)).toEqual([
       'tokens',
@@ -232,7 +232,7 @@ describe('the benchmarks', () => {
     expect(figures).toMatchObject({ tokens: 2_000 });
   });
 
-  it('measure the steps of the packet path', async () => {
+  it('measures the steps of the packet path', async () => {
     const figures = await result('micro');
     const steps = ['parseNs', 'resolveNs', 'bucketNs', 'batchNs', 'mergeNs'];
     const writes = ['write20Ns', 'write2000Ns', 'write20000Ns'];
@@ -240,7 +240,7 @@ describe('the benchmarks', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure the disk writes of a packet', async () => {
+  it('measures the disk writes of a packet', async () => {
     const { runs, growth } = (await result('wear')) as unknown as { runs: Record<string, unknown>[]; growth: object };
     expect(growth).toEqual({ series: 210, minutesMb: expect.any(Number), dayMb: expect.any(Number) });
     expect(runs.map(({ kind, offered }) => [kind, offered])).toEqual([
@@ -251,7 +251,7 @@ describe('the benchmarks', () => {
       for (const figure of [perSecond, p50Ms, p99Ms]) expect(figure).toBeGreaterThan(0);
   });
 
-  it('measure the journal', async () => {
+  it('measures the journal', async () => {
     const figures = await result('journal');
     expect(Object.keys(figures)).toEqual([
       ...['smallUs', 'smallPerSecond', 'largeUs', 'largePerSecond'],
@@ -261,7 +261,7 @@ describe('the benchmarks', () => {
     expect(figures['largePerSecond']).toBeGreaterThan(0);
   });
 
-  it('compare threads that share a journal with threads that have one each', async () => {
+  it('compares threads that share a journal with threads that have one each', async () => {
     const { results } = await result('producers', '--threads', '2');
     const figures = { packets: expect.any(Number), commits: expect.any(Number), flushes: expect.any(Number) };
     const measured = { ...figures, ms: expect.any(Number), cpuUs: expect.any(Number) };

@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '../..');
 const bun = join(root, 'node_modules/.bin/bun');
 const command = [join(root, 'bench/main.ts'), 'compare'];
 
-/** All groups start two servers each, and machines are busy. */
+/** Timeout of all groups. They start two servers each, and machines are busy. */
 const allGroupsMs = 400_000;
 
 function compare(...args: string[]) {
@@ -21,7 +21,7 @@ function compare(...args: string[]) {
   });
 }
 
-/** An executable that is a shell script. */
+/** Creates an executable that is a shell script. */
 function script(text: string): string {
   const path = join(freshDirectory(), 'flagmeter');
   writeFileSync(path, `#!/bin/sh\n${text}\n`);
@@ -35,7 +35,7 @@ function row(fields: Partial<Row>): Row {
 
 const steady = [100, 101, 102, 103, 104];
 
-describe('the verdict of a row', () => {
+describe('judge', () => {
   it.each<[string, Verdict, Partial<Row>]>([
     ['all rounds better and a difference above the tolerance', 'faster', { current: [120, 121, 122, 123, 124] }],
     ['all rounds worse and a difference above the tolerance', 'slower', { current: [80, 81, 82, 83, 84] }],
@@ -51,11 +51,11 @@ describe('the verdict of a row', () => {
     ['one exact value within the tolerance', 'within noise', { exact: true, previous: [100], current: [99] }],
     ['no previous value', 'not available', { previous: [], current: steady }],
     ['no new value', 'not available', { current: [] }],
-  ])('for %s is %s', (_, verdict, fields) => {
+  ])('judges %s as %s', (_, verdict, fields) => {
     expect(judge(row({ previous: steady, ...fields }))).toBe(verdict);
   });
 
-  it('is left out for a figure without a better direction', () => {
+  it('returns no verdict for a figure without a better direction', () => {
     const { better: _, ...neutral } = row({ previous: steady, current: [1, 2, 3, 4, 5] });
     expect(judge(neutral)).toBe('not judged');
     expect(isLoss(neutral)).toBe(false);
@@ -72,7 +72,7 @@ describe('the verdict of a row', () => {
   });
 });
 
-describe('the rows of a group', () => {
+describe('createRows', () => {
   const figures = [
     { name: 'disk, kB', of: (run: { disk: number | null }) => run.disk, better: 'less' as const, tolerance: 0.1 },
   ];
@@ -81,19 +81,19 @@ describe('the rows of a group', () => {
   it.each([
     ['that neither side reports', [[run(null)], [run(null)]]],
     ['that is always 0', [[run(0)], [run(0)]]],
-  ] as const)('omit a figure %s', (_, samples) => {
+  ] as const)('omits a figure %s', (_, samples) => {
     expect(createRows('wear', figures, samples)).toEqual([]);
   });
 
   it.each([
     ['that one side reports', [[run(null)], [run(2)]], [2]],
     ['of sides that are both unavailable', [[], []], []],
-  ] as const)('keep a figure %s', (_, samples, current) => {
+  ] as const)('keeps a figure %s', (_, samples, current) => {
     expect(createRows('wear', figures, samples)).toMatchObject([{ group: 'wear', previous: [], current }]);
   });
 });
 
-describe('the table', () => {
+describe('the table of a comparison', () => {
   const rows = [
     row({ previous: [17_000, 18_000, 19_000, 20_000], current: [8_000, 9_000, 9_500, 10_000] }),
     row({ name: 'p99, ms', better: 'less', previous: [], current: [1.234, 1.5, 1.6, 1.7] }),
@@ -121,9 +121,9 @@ describe('the table', () => {
   });
 });
 
-describe('the comparison', () => {
+describe('npm run bench -- compare', () => {
   it(
-    'of the executable with itself measures every figure',
+    'measures every figure of the executable compared with itself',
     async () => {
       const out = freshDirectory();
       const result = await compare('--against', binaryPath, '--small', '--json', '--out', out);
@@ -197,14 +197,14 @@ function printed(child: ChildProcess, text: string): Promise<void> {
   });
 }
 
-/** Ids of processes with a text in their arguments. */
+/** Returns the ids of processes with a text in their arguments. */
 function processesWith(text: string): string[] {
   return readdirSync('/proc').filter((entry) => {
     if (!/^\d+$/.test(entry)) return false;
     try {
       return readFileSync(`/proc/${entry}/cmdline`, 'utf8').includes(text);
     } catch {
-      return false; // It has ended.
+      return false; // The process has ended.
     }
   });
 }

@@ -34,7 +34,10 @@ class SteppingClock implements TimerClock {
 
 const whole = { index: 0, of: 1 };
 
-/** Runs 100 requests at 100 per second, whose responses arrive at once. @param stallAt the request after which the clock jumps by 500 ms */
+/**
+ * Runs 100 requests at 100 per second, whose responses arrive immediately.
+ * @param stallAt request after which the clock jumps by 500 ms
+ */
 async function run({ stallAt = -1, step = 0.25 } = {}) {
   const clock = new SteppingClock(step);
   const due: number[] = [];
@@ -57,11 +60,11 @@ test('an open loop sends at its intended times, which do not drift', async () =>
   expect(lateness.quantile(1)).toBeLessThan(10);
 });
 
-test('a stall of the target counts for every request that was due meanwhile', async () => {
+test('a stall of the target counts for every request that was due during it', async () => {
   const { due, sent, latencies } = await run({ stallAt: 30 });
   expect(sent).toBe(100);
   for (const [request, at] of due.entries()) expect(at).toBeCloseTo(due[0]! + request * 10, 6);
-  // Fifty requests were due in the half second: one more every 10 ms.
+  // Fifty requests were due in the half second, one every 10 ms.
   expect(latencies.quantile(1)).toBeGreaterThan(480);
   expect(latencies.quantile(0.75)).toBeGreaterThan(200);
   expect(latencies.quantile(0.4)).toBeLessThan(50);
@@ -70,7 +73,7 @@ test('a stall of the target counts for every request that was due meanwhile', as
 test('lateness is the delay of the generator, not of the target', async () => {
   const clock = new SteppingClock(0.25);
   const load: LoadRun<Slot> = new LoadRun({ warmupSeconds: 0, seconds: 1, rate: 10 }, whole, clock, (slot) => {
-    // The only connection is busy until the next three are due.
+    // The only connection is busy until the next three requests are due.
     clock.advance(300);
     setImmediate(() => load.countResponse(slot, true));
   });
@@ -81,7 +84,7 @@ test('lateness is the delay of the generator, not of the target', async () => {
   expect(new Histogram(lateness).quantile(1)).toBeLessThan(100);
 });
 
-test('a generator that is held up reports its lateness', async () => {
+test('a generator that is delayed reports its lateness', async () => {
   const clock = new SteppingClock(0.25);
   let held = false;
   const load: LoadRun<Slot> = new LoadRun(
@@ -146,14 +149,14 @@ describe('openLoop', () => {
   });
 });
 
-describe('the shares of a schedule', () => {
+describe('a divided schedule', () => {
   const parts = fc.record({
     rate: fc.integer({ min: 1, max: 1_000 }),
     seconds: fc.integer({ min: 1, max: 5 }),
     of: fc.integer({ min: 1, max: 9 }),
   });
 
-  it('together have each request of the whole schedule once, at its intended time', () => {
+  it('has each request of the whole schedule once, at its intended time', () => {
     fc.assert(
       fc.property(parts, ({ rate, seconds, of }) => {
         const due = Array.from({ length: of }, (_, index) => all(openLoop(500, rate, seconds, { index, of }), late));
@@ -165,7 +168,7 @@ describe('the shares of a schedule', () => {
     );
   });
 
-  it('divide a limit exactly', () => {
+  it('divides a limit exactly', () => {
     const shares = [0, 1, 2].map((index) => all(closedLoop(100, 7, { index, of: 3 })));
     expect(shares.map(({ length }) => length)).toEqual([3, 2, 2]);
   });
@@ -173,7 +176,7 @@ describe('the shares of a schedule', () => {
 
 const late = 1e6;
 
-/** Every request of a schedule at a time when all are due. */
+/** Returns every request of a schedule at a time when all are due. */
 function all(schedule: Schedule, now = 99): number[] {
   const due: number[] = [];
   for (let next = schedule.next(now); next !== undefined; next = schedule.next(now)) due.push(next);

@@ -30,7 +30,7 @@ async function serve(listener: RequestListener): Promise<number> {
 
 const path = '/Usage.Usage/SendStats';
 
-/** @param answer the response to a message; without one the call fails */
+/** Starts a gRPC server. @param answer returns the response to a message; if it returns `undefined`, the call fails */
 async function serveGrpc(answer: (message: Buffer) => Buffer | undefined): Promise<number> {
   const asItIs = (bytes: Buffer) => bytes;
   const serialize = { requestSerialize: asItIs, responseSerialize: asItIs };
@@ -77,7 +77,7 @@ describe('the load generator', () => {
     expect(report.rps).toBeGreaterThan(0);
   });
 
-  it('counts every answer other than 202 by its status', async () => {
+  it('counts every response other than 202 by its status', async () => {
     let responses = 0;
     const port = await serve((_, response) => {
       const status = [202, 202, 503, 429][responses++ % 4] ?? 202;
@@ -98,7 +98,7 @@ describe('the load generator', () => {
     expect(report).toMatchObject({ requests: 49, errors: { closed: 1 } });
   });
 
-  it('reports what was accepted before the target ended', async () => {
+  it('reports the requests that were accepted before the target ended', async () => {
     let responses = 0;
     const port = await serve((request, response) => {
       responses += 1;
@@ -107,12 +107,12 @@ describe('the load generator', () => {
       request.socket.destroy();
     });
     const { requests, errors } = await generate({ port });
-    // The system may accept a connection again before the server has stopped listening.
+    // The system can accept a connection again before the server has stopped listening.
     expect(errors['closed']).toBeGreaterThanOrEqual(3);
     expect({ requests, connect: errors['connect'] }).toEqual({ requests: 10, connect: 3 });
   });
 
-  it('counts a malformed answer', async () => {
+  it('counts a malformed response', async () => {
     const port = await serve(({ socket }) => void socket.write('HTTP/1.1 202 Accepted\r\n\r\n'));
     const report = await generate({ port, connections: 1, limit: 1 });
     expect(report).toMatchObject({ requests: 0, errors: { unreadable: 1 } });
@@ -153,12 +153,12 @@ describe('the load generator', () => {
     const report = await generate({ port, rate: 200, seconds: 1 });
     expect(report).toMatchObject({ requests: 200, errors: {}, loop: 'open' });
     expect(report.max).toBeGreaterThan(stalled * 0.95);
-    // Two of five requests were due during the stall. From sending, only three were slow.
+    // Two of five requests were due during the stall. By their sending times, only three were slow.
     expect(report.p99).toBeGreaterThan(stalled * 0.8);
     expect(report.p90).toBeGreaterThan(stalled * 0.5);
   });
 
-  it('makes calls over gRPC, each a report of its own', async () => {
+  it('makes calls over gRPC, each with a separate report', async () => {
     const reports = new Set<string>();
     const { message, positions, response } = encodeReport('a-key', new Date(1_000_000), 3);
     const port = await serveGrpc((received) => {
@@ -166,7 +166,7 @@ describe('the load generator', () => {
       reports.add(`${instanceName} ${time}`);
       return reports.size === 90 ? Buffer.from([8, 1]) : response;
     });
-    const calls = { path, marks: positions, message: message.toString('base64'), answer: response.toString('base64') };
+    const calls = { path, positions, message: message.toString('base64'), response: response.toString('base64') };
     const plan = { protocol: 'grpc', streams: 2, firstNumber: 5, requests: [], ...calls } as const;
     const report = await generate({ port, threads: 2, limit: 100, ...plan });
     expect(report).toMatchObject({ sent: 100, requests: 99, accepted: [99], errors: { answer: 1 } });
@@ -179,13 +179,13 @@ describe('the load generator', () => {
   it('names the gRPC status of a call that failed', async () => {
     const { message, positions, response } = encodeReport('a-key', new Date(1_000_000), 3);
     const port = await serveGrpc(() => undefined);
-    const calls = { path, marks: positions, message: message.toString('base64'), answer: response.toString('base64') };
+    const calls = { path, positions, message: message.toString('base64'), response: response.toString('base64') };
     const plan = { protocol: 'grpc', streams: 1, firstNumber: 0, requests: [], ...calls } as const;
     const report = await generate({ port, limit: 5, ...plan });
     expect(report).toMatchObject({ requests: 0, errors: { RESOURCE_EXHAUSTED: 5 } });
   });
 
-  it('fails when nothing listens', async () => {
+  it('fails if nothing listens', async () => {
     await expect(generate({ port: 1 })).rejects.toThrow();
   });
 });

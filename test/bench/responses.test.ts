@@ -20,7 +20,7 @@ function readStatuses(chunks: readonly Uint8Array[]): number[] {
 }
 
 describe('responseReader', () => {
-  it('reads the same responses however the stream is split', () => {
+  it('reads the same responses, however the stream is split', () => {
     const cuts = fc.array(fc.nat(stream.length), { maxLength: 40 });
     fc.assert(
       fc.property(cuts, (points) => {
@@ -40,7 +40,7 @@ describe('responseReader', () => {
   });
 
   it.each([
-    ['what is no HTTP', 'hello\r\n\r\n'],
+    ['a text that is not HTTP', 'hello\r\n\r\n'],
     ['a status out of range', 'HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n'],
     ['a body without a length', 'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n'],
     ['a chunk without a size', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nx\r\n'],

@@ -11,7 +11,7 @@ const reading: ServerReading = {
   commitSeconds: 0.5,
 };
 
-test('the difference of two readings has threads by id', () => {
+test('the difference of two readings lists threads by id', () => {
   const after: ServerReading = {
     threads: [
       { id: 1, name: 'main', seconds: 5 },

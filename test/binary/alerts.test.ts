@@ -25,8 +25,8 @@ import { openShop, type Shop, sendCheck } from '../support/shop.ts';
 import { type OnResizableDisk, startOnResizableDisk } from '../support/small-disk.ts';
 
 /**
- * Faults of the executable change its metrics so that the alerts of docs/alerts fire in a real Prometheus, which scrapes each
- * second. The durations of the conditions are omitted here; test/docs/alerts.test.ts checks them.
+ * Faults of the executable change its metrics so that the alerts of docs/alerts fire in a real Prometheus, which
+ * scrapes each second. The durations of the conditions are omitted here; test/docs/alerts.test.ts checks them.
  */
 
 interface FaultScene extends Shop {
@@ -40,7 +40,7 @@ async function startKept(args: readonly string[], env: Record<string, string> = 
   return { service, ...(await openShop(service.http, credentials)) };
 }
 
-/** A service whose disk becomes slow on request. */
+/** Starts a service whose disk becomes slow on request. */
 async function startSlow() {
   const { env, fail } = failingDisk('SLOW_SYNC');
   return { ...(await startKept([], env)), slow: fail };
@@ -58,7 +58,7 @@ async function restarting(port: number) {
   };
 }
 
-/** A service whose usage can be damaged, and then requested. */
+/** Starts a service whose usage can be damaged, and then requested. */
 async function startDamaged() {
   const kept = await startKept([]);
   const { service, credentials, application } = kept;
@@ -79,7 +79,10 @@ async function startDamaged() {
   };
 }
 
-/** A service that stops folding on request, when another process takes the write lock of the store; and large packets for it. */
+/**
+ * Starts a service that stops folding on request, when another process takes the write lock of the store; and large
+ * packets for it.
+ */
 async function startUnfolded() {
   const kept = await startKept(['--rate', '0']);
   const { service, key } = kept;

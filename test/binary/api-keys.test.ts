@@ -52,7 +52,7 @@ test('a job acts as an API key by the token of its platform', async () => {
   expect(listed['items']).toContainEqual(expect.objectContaining({ name: 'Job', lastSubject: sub }));
 });
 
-test('a program signs its assertion with its own key, and each is accepted once', async () => {
+test('a program signs its assertion with its own key, and each assertion is accepted once', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const file = `${freshDirectory()}/key.json`;
   writeFileSync(file, JSON.stringify(publicKey.export({ format: 'jwk' })));

@@ -27,7 +27,9 @@ async function openShop(service: Binary, credentials: Awaited<ReturnType<typeof 
   return { access, application, key };
 }
 
-/** Changes an account and sends a packet in turn, each after the answer to the previous one, until stopped. */
+/**
+ * Changes an account and sends a packet alternately, each after the response to the previous request, until stopped.
+ */
 function writeBoth(http: string, { access, application, key }: Awaited<ReturnType<typeof openShop>>) {
   const sender = openSender(http);
   let isOver = false;
@@ -118,7 +120,7 @@ test('a backup that is killed leaves no reader behind', async () => {
   const backup = spawn(binaryPath, ['backup', '--data', data, '--to', '-'], { stdio: ['ignore', 'pipe', 'ignore'] });
   await new Promise((resolve) => backup.stdout.once('readable', resolve));
   expect(await send()).toBe(202);
-  // A commit reaches the store with the next fold, and the metrics may be those of the last second.
+  // A commit reaches the store with the next fold, and the metrics can be a second old.
   await vi.waitFor(async () => expect(await readerLag(service.http)).toBeGreaterThan(0));
   const ended = new Promise((resolve) => backup.once('exit', resolve));
   backup.kill('SIGKILL');
@@ -130,7 +132,7 @@ test('a backup that is killed leaves no reader behind', async () => {
 });
 
 test.runIf(canMount())(
-  'a backup on a full disk leaves the previous one unchanged, and the server continues',
+  'a backup on a full disk leaves the previous backup unchanged, and the server continues',
   async () => {
     const directory = freshDirectory();
     const disk = join(directory, 'disk');
@@ -148,7 +150,7 @@ test.runIf(canMount())(
   },
 );
 
-test('restore refuses a directory in use, and backup refuses that of a node', async () => {
+test('restore refuses a directory in use, and backup refuses the directory of a node', async () => {
   const service = await startBinary();
   const file = join(freshDirectory(), 'backup');
   expect(await runBinary(['backup', '--data', service.data, '--to', file])).toMatchObject({ code: 0 });

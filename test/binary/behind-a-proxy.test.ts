@@ -45,7 +45,7 @@ async function openShop(args: readonly string[]): Promise<Shop> {
 
 type Send = (port: number, path: string, sent: RequestOptions) => Promise<ProxyResponse>;
 
-/** The address that the audit log has for a change of the application. */
+/** Returns the address that the audit log has for a change of the application. */
 async function findAddress(shop: Shop, port: number, send: Send, sent: RequestOptions): Promise<string> {
   const { service, access, application } = shop;
   const path = `/api/v2/applications/${application}`;
@@ -60,7 +60,7 @@ async function findAddress(shop: Shop, port: number, send: Send, sent: RequestOp
   return items[0]!.actor.address;
 }
 
-/** Fills in the sign-in page of the console. @returns the status of the answer */
+/** Fills in the sign-in page of the console. @returns the status of the response */
 async function signIn(port: number, localAddress: string, email: string, password: string, said = '') {
   const from = { localAddress, headers: { 'x-forwarded-for': said, forwarded: `for=${said}` } };
   let target = '/console/sign-in';
@@ -92,7 +92,7 @@ function testBehind(kind: ProxyKind): void {
   describe.each([
     ['HTTP/1.1', byHttp1],
     ['HTTP/2', byHttp2],
-  ] as const)('over %s', (_, send) => {
+  ] as const)('requests over %s', (_, send) => {
     test.each([ann, bob])('the audit log has the address of a client at %s', async (localAddress) => {
       expect(await findAddress(shop, proxy.port, send, { localAddress })).toBe(localAddress);
     });
@@ -117,13 +117,13 @@ function testBehind(kind: ProxyKind): void {
     expect(await findAddress(shop, port, past, {})).toBe(bob);
   });
 
-  test('gRPC calls of a server are answered', async () => {
+  test('gRPC calls of a server are forwarded', async () => {
     const message = encodeMessage('Usage.FeatureStat', stats(shop, `${kind}-grpc`));
     for (let sent = 0; sent < 3; sent += 1)
       expect(await byGrpc(proxy.port, '/Usage.Usage/SendStats', message)).toMatchObject({ code: 0 });
   });
 
-  test('a refusal before the body is read reaches the client, and the next request is answered', async () => {
+  test('a refusal before the body is read reaches the client, and the next request succeeds', async () => {
     for (let sent = 0; sent < 3; sent += 1) {
       const headers = { 'content-type': 'application/json' };
       const large = { method: 'POST', headers, body: Buffer.alloc(4_500_000, 'a') };
@@ -172,12 +172,12 @@ function testWithTls(kind: ProxyKind): void {
 }
 
 for (const kind of proxyKinds)
-  needing(kind).describe(`behind ${kind}`, () => {
+  needing(kind).describe(`the service behind ${kind}`, () => {
     testBehind(kind);
     testWithTls(kind);
   });
 
-describe('without trusted proxies', () => {
+describe('the service without trusted proxies', () => {
   needing('nginx').test(
     'the log names the missing setting once, and all clients have the address of the proxy',
     async () => {
@@ -198,7 +198,7 @@ describe('without trusted proxies', () => {
 });
 
 for (const kind of proxyKinds)
-  needing(kind).test(`in a flood that is refused, ${kind} passes on the server's own answers`, async () => {
+  needing(kind).test(`${kind} forwards the server's own responses in a flood that is refused`, async () => {
     const few = ['--queue-high-packets', '4', '--queue-low-packets', '2', '--batch-packets', '4'];
     const shop = await openShop(['--rate', '200', '--burst', '200', ...few]);
     const proxy = await startProxy(kind, freshDirectory(), shop.service);
@@ -219,26 +219,23 @@ for (const kind of proxyKinds)
     await proxy.stop();
   });
 
-needing('haproxy', 'nginx').test(
-  'behind two proxies, the client is the first address that is not a proxy',
-  async () => {
-    const shop = await openShop(['--trusted-proxies', here]);
-    const near = await startProxy('nginx', freshDirectory(), shop.service);
-    const both = `${here}:${near.port}`;
-    const far = await startProxy('haproxy', freshDirectory(), { http: both, grpc: both }, { tls: true });
-    for (const send of [byHttp1, byHttp2])
-      for (const said of ['198.51.100.7', `198.51.100.7, ${here}`]) {
-        const headers = { 'x-forwarded-for': said };
-        expect(await findAddress(shop, far.port, send, { localAddress: ann, headers })).toBe(ann);
-      }
-    const message = encodeMessage('Usage.FeatureStat', stats(shop, 'two'));
-    expect(await byGrpc(far.port, '/Usage.Usage/SendStats', message)).toMatchObject({ code: 0 });
-    await far.stop();
-    await near.stop();
-  },
-);
+needing('haproxy', 'nginx').test('the client behind two proxies is the first address that is not a proxy', async () => {
+  const shop = await openShop(['--trusted-proxies', here]);
+  const near = await startProxy('nginx', freshDirectory(), shop.service);
+  const both = `${here}:${near.port}`;
+  const far = await startProxy('haproxy', freshDirectory(), { http: both, grpc: both }, { tls: true });
+  for (const send of [byHttp1, byHttp2])
+    for (const said of ['198.51.100.7', `198.51.100.7, ${here}`]) {
+      const headers = { 'x-forwarded-for': said };
+      expect(await findAddress(shop, far.port, send, { localAddress: ann, headers })).toBe(ann);
+    }
+  const message = encodeMessage('Usage.FeatureStat', stats(shop, 'two'));
+  expect(await byGrpc(far.port, '/Usage.Usage/SendStats', message)).toMatchObject({ code: 0 });
+  await far.stop();
+  await near.stop();
+});
 
-/** The line of the docs with which a proxy writes `Forwarded`, in place of that in its example. */
+/** Returns the line of the docs with which a proxy writes `Forwarded`, instead of the line in its example. */
 function readForwardedLine(kind: ProxyKind): Record<string, string> {
   const document = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const row = {
@@ -256,7 +253,7 @@ function readForwardedLine(kind: ProxyKind): Record<string, string> {
 }
 
 for (const kind of proxyKinds)
-  needing(kind).test(`${kind} may write Forwarded`, async () => {
+  needing(kind).test(`${kind} can write Forwarded`, async () => {
     const shop = await openShop(['--trusted-proxies', here, '--proxy-header', 'forwarded']);
     const proxy = await startProxy(kind, freshDirectory(), shop.service, { replace: readForwardedLine(kind) });
     for (const said of ['for=198.51.100.7', 'for="198.51.100.7', '"', 'for=198.51.100.7;by="']) {

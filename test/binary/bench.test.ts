@@ -88,7 +88,7 @@ test('bench refuses an existing folder, and leaves it unchanged', async () => {
   expect(existsSync(join(data, 'accounts'))).toBe(true);
 });
 
-test('an interrupted bench reports the stages until then, and leaves no process and no store', async () => {
+test('an interrupted bench reports the completed stages, and leaves no process and no store', async () => {
   const folder = freshDirectory();
   const data = join(folder, 'stores');
   const args = ['bench', '--small', '--time', '100', '--data', data, '--report', join(folder, 'report.html')];

@@ -19,7 +19,7 @@ let service: Binary;
 let credentials: Credentials;
 let url: string;
 
-/** Variables of a command-line user; none of them is a setting of the server. */
+/** Variables of a command-line user, without settings of the server. */
 const userVariables = {
   FLAGMETER_URL: 'http://flags.invalid',
   FLAGMETER_TOKEN: 'x',
@@ -37,7 +37,7 @@ afterAll(async () => {
   if (service) await stop(service);
 });
 
-/** A user of this machine with a home of their own. */
+/** A user of this machine with a separate home folder. */
 interface Home {
   readonly env: Record<string, string>;
   readonly credentialsFile: string;
@@ -57,7 +57,7 @@ async function run({ env }: Home, ...args: string[]): Promise<Omit<ExitResult, '
   return { code, stdout, stderr };
 }
 
-/** Runs a command on a terminal; types each answer when its question appears. Returns everything that the terminal showed. */
+/** Runs a command on a terminal, and types each answer when its question appears. @returns the terminal's output */
 async function onTerminal({ env }: Home, command: string, answers: [string, string][]): Promise<string> {
   const child = spawn('script', ['-qec', `"${binaryPath}" ${command}; echo "exit $?"`, '/dev/null'], {
     cwd: freshDirectory(),
@@ -99,7 +99,7 @@ async function signedIn(): Promise<Home> {
   return home;
 }
 
-/** What a process shows on stderr, once it matches. */
+/** Waits until the stderr of a process matches. */
 function shownBy(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let shown = '';
@@ -208,22 +208,22 @@ describe('the command line', () => {
   });
 });
 
-describe('on a terminal', () => {
-  test('the command asks for the secret and does not show it', async () => {
+describe('the command line on a terminal', () => {
+  test('asks for the secret and does not show it', async () => {
     const home = newHome();
     const command = `login --url ${url} --client-id ${credentials.clientId}`;
     const shown = await onTerminal(home, command, [['Client secret: ', `${credentials.clientSecret}\r`]]);
     expect(shown).toBe(`Client secret: \nSigned in to ${url} as First API key\nexit 0\n`);
   });
 
-  test('titles are bold, unless NO_COLOR is set', async () => {
+  test('prints bold titles, unless NO_COLOR is set', async () => {
     const home = await signedIn();
     expect(await onTerminal(home, 'teams list', [])).toMatch(/^\u001b\[1mID .*\u001b\[0m\nteam_/);
     const plain = { ...home, env: { ...home.env, NO_COLOR: '1' } };
     expect(await onTerminal(plain, 'teams list', [])).toMatch(/^ID .*\nteam_/);
   });
 
-  test('the command asks before it deletes something', async () => {
+  test('asks before it deletes something', async () => {
     const home = await signedIn();
     await run(home, 'apps', 'create', 'Asked');
     const no = await onTerminal(home, 'apps delete Asked', [['[y/N] ', 'n\r']]);
@@ -260,7 +260,7 @@ describe('a session opened by a browser on another machine', () => {
 });
 
 describe('a session opened by a browser', () => {
-  test('is opened, renewed by several commands at once, and ended', async () => {
+  test('is opened, renewed by several commands simultaneously, and ended', async () => {
     const seen = `${freshDirectory()}/seen`;
     const browser = `${freshDirectory()}/browser`;
     writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > "${seen}"\n`);

@@ -15,7 +15,7 @@ describe('exit codes', () => {
     { args: ['help', 'serve'], code: 0, stdout: /--queue-high-packets/ },
     { args: [], code: 2, stderr: /Usage: flagmeter/ },
     { args: ['sevre'], code: 2, stderr: /nearest known one is serve/ },
-    { args: ['serve', '--lisen', 'x'], code: 2, stderr: /Unknown flag --lisen.*--listen/ },
+    { args: ['serve', '--lisen', 'x'], code: 2, stderr: /Unknown option --lisen.*--listen/ },
     {
       args: ['serve', '--queue-low-packets', '30000'],
       code: 2,
@@ -39,7 +39,7 @@ describe('exit codes', () => {
   });
 });
 
-/** Runs `serve` with its own temp directory, mounted in a namespace as `mount` says. */
+/** Runs `serve` with its own temp directory, mounted in a namespace with the options `mount`. */
 function inTempDirectory(mount: string): Promise<ExitResult> {
   const temp = freshDirectory();
   const serve = `TMPDIR="${temp}" exec "${binaryPath}" serve --data "${temp}/data" ${freePorts.join(' ')}`;
@@ -48,10 +48,10 @@ function inTempDirectory(mount: string): Promise<ExitResult> {
   return runProgram('unshare', args);
 }
 
-describe('a temp directory', () => {
+describe('the temp directory', () => {
   const must = 'set TMPDIR to a directory with 1 MB of room that can be written to and is not mounted noexec';
 
-  test('that does not exist is named, with the remedy', async () => {
+  test('is named with the remedy if it does not exist', async () => {
     const result = await runBinary(['serve', '--data', 'data', ...freePorts], { TMPDIR: '/nonexistent' });
     expect(result.code).toBe(1);
     expect(result.stderr).toContain('Cannot unpack the LMDB add-on to the temp directory /nonexistent: ');
@@ -61,7 +61,7 @@ describe('a temp directory', () => {
   test.runIf(canMount()).each([
     ['noexec', '-o noexec', 'it is mounted noexec'],
     ['full', '-o size=64k', 'it cannot be written to, or is full'],
-  ])('that is %s is named, with the remedy', async (_what, mount, fault) => {
+  ])('is named with the remedy if it is %s', async (_what, mount, fault) => {
     const result = await inTempDirectory(mount);
     expect(result.code).toBe(1);
     expect(result.stderr).toMatch(new RegExp(`^Cannot .* the temp directory /.*: ${fault}; ${must}`));
@@ -89,7 +89,7 @@ test('a server stops when its terminal is closed', async () => {
 });
 
 describe('init', () => {
-  test.runIf(canMount())('on a full disk fails with an error', async () => {
+  test.runIf(canMount())('fails with an error on a full disk', async () => {
     const directory = freshDirectory();
     const command = `mount -t tmpfs -o size=4k none ${directory} && exec ${binaryPath} init --data ${directory}/data --admin-email a@b.example`;
     const ended = await runProgram('unshare', ['--mount', '--map-root-user', 'sh', '-c', command]);
@@ -99,7 +99,7 @@ describe('init', () => {
     });
   });
 
-  test('prints exactly the credentials as JSON, and a second one changes nothing', async () => {
+  test('prints exactly the credentials as JSON, and a second init changes nothing', async () => {
     const data = `${freshDirectory()}/data`;
     const args = ['init', '--data', data, '--admin-email', 'a@example.com', '--json'];
     const { code, stdout } = await runBinary(args);
@@ -143,7 +143,7 @@ describe('serve', () => {
     await stop(service);
   });
 
-  test('on an empty data directory prints the credentials once, to stderr', async () => {
+  test('prints the credentials once, to stderr, on an empty data directory', async () => {
     const data = `${freshDirectory()}/data`;
     const first = await startBinary({ data });
     expect(first.line).toMatch(/^flagmeter ready http=127\.0\.0\.1:\d+ grpc=127\.0\.0\.1:\d+$/);
@@ -154,7 +154,7 @@ describe('serve', () => {
     await stop(second, 'SIGINT');
   });
 
-  test('a second process on the same data is refused, and the first keeps running', async () => {
+  test('refuses a second process on the same data, and the first process keeps running', async () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
     const service = await startBinary({ data });
@@ -183,14 +183,14 @@ describe('serve', () => {
     await stop(service);
   });
 
-  test.each(['--listen', '--grpc-listen'])('a host of %s that cannot be resolved is named', async (flag) => {
+  test.each(['--listen', '--grpc-listen'])('names a host of %s that cannot be resolved', async (flag) => {
     const free = flag === '--listen' ? '--grpc-listen' : '--listen';
     const refused = await runBinary(['serve', flag, 'nowhere.invalid:0', free, '127.0.0.1:0']);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('Cannot listen on nowhere.invalid:0: the host name cannot be resolved\n');
   });
 
-  test.each(['accounts', 'usage'])('a truncated file of %s is named, with the remedy', async (name) => {
+  test.each(['accounts', 'usage'])('names a truncated file of %s, with the remedy', async (name) => {
     const service = await startBinary();
     await stop(service);
     const file = `${service.data}/${name}/data.mdb`;
@@ -214,7 +214,7 @@ describe('serve', () => {
     await expect(ended).rejects.toThrow(`Cannot use the data directory ${data}: permission denied`);
   });
 
-  test('when stopped, answers requests in flight and keeps accepted packets', async () => {
+  test('responds to requests in flight and keeps accepted packets when it is stopped', async () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
     const service = await startBinary({ data });
@@ -234,7 +234,7 @@ describe('serve', () => {
     await stop(again);
   });
 
-  test('an endless request does not prevent it from stopping after the grace period', async () => {
+  test('stops after the grace period despite an endless request', async () => {
     const service = await startBinary({ args: ['--shutdown-grace', '1'] });
     const [host, port] = service.http.split(':') as [string, string];
     const socket = connect(Number(port), host).on('error', () => {});
@@ -244,7 +244,7 @@ describe('serve', () => {
     socket.destroy();
   });
 
-  test('each host has its own listener if configured, and answers 404 for the others', async () => {
+  test('gives each host its own listener if configured, which responds with 404 for the other hosts', async () => {
     const service = await startBinary({ args: ['--metrics-listen', '127.0.0.1:0'] });
     const metrics = /metrics=(\S+)/.exec(service.line)?.[1];
     const status = async (address: string | undefined, path: string) =>

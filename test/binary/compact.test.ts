@@ -25,7 +25,7 @@ function fresh() {
   return { data, files, content: () => files.map((file) => readFileSync(file)) };
 }
 
-/** @returns whether it is complete and valid, without leftover files */
+/** @returns true if it is complete and valid, without leftover files */
 async function isWhole(data: string): Promise<boolean> {
   const { code } = await runBinary(['verify', '--data', data]);
   const names = readdirSync(join(data, 'usage')).sort();
@@ -40,7 +40,7 @@ test('compact shrinks a store with free pages, prints the sizes, and the store c
   const after = statSync(files[1]!).size;
   expect(after).toBeLessThan(before * 0.7);
   const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-  const gain = `${mebibytes(before)} before, ${mebibytes(after)} now, ${mebibytes(before - after)} gained`;
+  const gain = `${mebibytes(before)} before, ${mebibytes(after)} now, ${mebibytes(before - after)} freed`;
   expect(stdout).toContain(`${files[1]}: ${gain}\n`);
   expect(await isWhole(data)).toBe(true);
   const service = await startBinary({ data });
@@ -89,7 +89,7 @@ test('compact leaves each file unchanged if the disk becomes full', async () => 
   expect(await isWhole(data)).toBe(true);
 });
 
-test('a backup leaves the previous one unchanged if the disk becomes full', async () => {
+test('a backup leaves the previous backup unchanged if the disk becomes full', async () => {
   const { data } = fresh();
   const to = join(freshDirectory(), 'backup');
   const script = `echo before >"${to}"; trap '' XFSZ; ulimit -f 16384; exec "${binaryPath}" backup --data "${data}" --to "${to}"`;

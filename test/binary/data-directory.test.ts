@@ -13,7 +13,7 @@ const parseLog = (stderr: string): Record<string, unknown>[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
-describe('the start', () => {
+describe('startup', () => {
   test('logs whether the store is new, or the number of its applications', async () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
@@ -31,7 +31,7 @@ describe('the start', () => {
   });
 
   test.each([
-    ['is not there', () => {}],
+    ['does not exist', () => {}],
     ['is empty', (data: string) => mkdirSync(data)],
     [
       'has lost its usage',
@@ -40,7 +40,7 @@ describe('the start', () => {
         rmSync(`${data}/usage`, { recursive: true });
       },
     ],
-  ])('with --existing on a data directory that %s is refused, and leaves it unchanged', async (_what, make) => {
+  ])('is refused with --existing on a data directory that %s, which is left unchanged', async (_what, make) => {
     const data = `${freshDirectory()}/data`;
     await make(data);
     const before = existsSync(data) && readdirSync(data);
@@ -104,7 +104,7 @@ test('backup refuses the directory of a killed server without its journal, and k
 });
 
 describe('a data directory whose preparation was interrupted by a power failure', () => {
-  test('is prepared by the next start, wherever the preparation was interrupted', async () => {
+  test('is prepared by the next startup, wherever the preparation was interrupted', async () => {
     for (let delay = 20; delay <= 200; delay += 20) {
       const data = `${freshDirectory()}/data`;
       const init = spawn(binaryPath, ['init', '--data', data, '--admin-email', 'a@example.com'], { stdio: 'ignore' });
@@ -117,7 +117,7 @@ describe('a data directory whose preparation was interrupted by a power failure'
     }
   });
 
-  test('may hold files of any length', async () => {
+  test('can contain files of any length', async () => {
     const data = `${freshDirectory()}/data`;
     mkdirSync(`${data}/prepare.tmp/accounts`, { recursive: true });
     writeFileSync(`${data}/prepare.tmp/accounts/data.mdb`, '');

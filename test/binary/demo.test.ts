@@ -15,7 +15,7 @@ afterAll(() => {
 const dayMs = 86_400_000;
 const day = (ago: number) => new Date((Math.floor(Date.now() / dayMs) - ago) * dayMs);
 
-/** The demo directories in a temp directory. */
+/** Lists the demo directories in a temp directory. */
 function left(temp: string): string[] {
   return readdirSync(temp).filter((name) => name.startsWith('flagmeter-demo-'));
 }
@@ -50,7 +50,7 @@ describe('demo data', () => {
     return (report as { entries: readonly LedgerEntry[] }).entries;
   }
 
-  /** One flag by day, without today. */
+  /** Reads one flag by day, without today. */
   async function days(feature: string, ago: number): Promise<UsageReport['features'][number] | undefined> {
     const range = { from: day(ago), to: day(0), step: 'day' } as const;
     const report = await usage(demo.http, access, application, { environment: 'Production', feature, ...range });
@@ -196,7 +196,7 @@ describe('demo data', () => {
 });
 
 describe('the demo', () => {
-  test('prints its progress at once, and then how to sign in and whom to look up', async () => {
+  test('prints its progress immediately, and then how to sign in and whom to look up', async () => {
     const { child, exit } = spawnDemo(freePorts, undefined, []);
     let out = '';
     child.stdout!.setEncoding('utf8').on('data', (text: string) => {
@@ -226,7 +226,7 @@ describe('the demo', () => {
     expect(left(temp)).toEqual([]);
   });
 
-  test('runs beside another demo, and removes the data of a killed one', async () => {
+  test('runs next to another demo, and removes the data of a killed demo', async () => {
     const temp = freshDirectory();
     const killed = await startDemo(undefined, temp);
     await killed.stop('SIGKILL');
@@ -255,7 +255,7 @@ describe('the demo', () => {
       holders.map((holder) => new Promise((done) => holder.once('listening', done).once('error', done))),
     );
     const demo = await startDemo([]);
-    // Another process may have held the other port until now.
+    // Another process can have held the other port until now.
     const held = holders.filter(({ listening }) => listening).map((holder) => holder.address() as AddressInfo);
     const ports = [demo.http, demo.grpc].map((address) => Number(address.split(':')[1]));
     for (const { port } of held) expect(ports).not.toContain(port);
@@ -266,7 +266,7 @@ describe('the demo', () => {
   test.each([
     [['--seed', 'x'], /Cannot use --seed x/],
     [['--listen', 'nowhere'], /Cannot use --listen nowhere/],
-    [['--data', 'here'], /Unknown flag --data/],
+    [['--data', 'here'], /Unknown option --data/],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await runBinary(['demo', ...args]);
     expect(code).toBe(2);

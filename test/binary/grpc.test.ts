@@ -62,7 +62,7 @@ describe('the gRPC listener of the compiled executable', () => {
     expect(await send('/Usage.Usage/SendStats', message, options)).toMatchObject({ code });
   });
 
-  it('closes a connection that resets hundreds of calls at once, and no other', async () => {
+  it('closes a connection that resets hundreds of calls together, and no other connection', async () => {
     const [attacker, neighbour] = [openRawGrpc(service.grpc), openRawGrpc(service.grpc)];
     await Promise.all([attacker, neighbour].map(({ session }) => once(session, 'remoteSettings')));
     for (let calls = 0; calls < 100; calls += 1) await resetOne(neighbour);
@@ -80,7 +80,7 @@ describe('the gRPC listener of the compiled executable', () => {
     neighbour.close();
   });
 
-  it('stops at once even while a client watches the health service', async () => {
+  it('stops immediately even while a client watches the health service', async () => {
     const client = openClient(service.grpc);
     const bytes = (value: Buffer) => value;
     const watch = client.makeServerStreamRequest('/grpc.health.v1.Health/Watch', bytes, bytes, Buffer.alloc(0));

@@ -47,7 +47,7 @@ async function signIn(authorize: URL): Promise<URL> {
   return page.location;
 }
 
-/** The status that the management API gives to an access token. */
+/** Returns the status that the management API gives to an access token. */
 async function requestStatus(accessToken: string): Promise<number> {
   const headers = { authorization: `Bearer ${accessToken}` };
   const response = await fetch(new URL('/api/v2/applications', issuer), { headers });

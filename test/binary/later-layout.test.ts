@@ -17,13 +17,13 @@ import { runBinary } from '../support/run-binary.ts';
 
 const commands = Object.values(commandTable).flatMap((entry) => [...entry.commands]);
 
-/** The names of the commands with a flag. */
+/** The names of the commands with an option. */
 const namesWith = (flag: string) =>
   commands.filter(({ options }) => options.some(({ name }) => name === flag)).map(({ name }) => name);
 
 const nowhere = ['--postgres', 'postgres://flagmeter@127.0.0.1:1/flagmeter'];
 
-/** The arguments of each command that uses a data directory, besides `--data`. */
+/** The arguments of each command that uses a data directory, in addition to `--data`. */
 const onData: Readonly<Record<string, readonly string[]>> = {
   serve: freePorts,
   init: ['--admin-email', 'a@example.com'],
@@ -35,7 +35,7 @@ const onData: Readonly<Record<string, readonly string[]>> = {
   'postgres adopt': [...nowhere, '--without-key-file'],
 };
 
-/** They create what they use. */
+/** Commands that create the stores that they use. */
 const onNew = ['bench', 'restore'];
 
 const words = (name: string) => name.split(' ');
@@ -81,7 +81,7 @@ function keyFile(): string {
   return file;
 }
 
-test('a store whose journal may be in use is not taken for a later one', () => {
+test('a store whose journal might be in use is not taken for a later one', () => {
   expect([usageLayout.journalled, spoolLayout.journalled]).not.toContain(99);
 });
 
@@ -99,7 +99,7 @@ needing('postgresql').describe('a later layout of PostgreSQL', () => {
   });
   afterAll(() => postgres.close());
 
-  /** The arguments of each command that connects to PostgreSQL, besides `--postgres`. */
+  /** The arguments of each command that connects to PostgreSQL, in addition to `--postgres`. */
   const onPostgres: Readonly<Record<string, () => readonly string[]>> = {
     serve: () => ['--data', join(freshDirectory(), 'new'), ...freePorts],
     'admin reset-password': () => ['--email', 'ada@example.com'],

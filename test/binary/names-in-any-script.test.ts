@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { createApplication, freshDirectory, manage, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** Characters of two, three and four bytes, one that is not printed, and longer names than one call of the decoder reads. */
+/**
+ * Characters of two, three and four bytes, an unprinted character, and names longer than one call of the decoder reads.
+ */
 const names = ['Größe', 'a\u202eb', '名'.repeat(85), '🚀'.repeat(60), `${'x'.repeat(60)}é`];
 
 interface Page {

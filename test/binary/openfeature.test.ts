@@ -18,7 +18,7 @@ import { type Behaviour, startUnreliableHost, type UnreliableHost } from '../sup
 
 const { describe, test } = needing(openFeatureSdks);
 
-test('the types of the package for OpenFeature fit those of both SDKs', () => {
+test('the types of the package for OpenFeature fit the types of both SDKs', () => {
   expect(checkTypes()).toBe('');
 });
 
@@ -46,7 +46,7 @@ describe("the server SDK with flagmeter's hook", () => {
     for (const host of hosts) host.close();
   });
 
-  /** Starts an application that reports to an environment of its own, through a host of its own. */
+  /** Starts an application that reports to a separate environment, through a separate host. */
   async function open(options: object = {}): Promise<ServerApp & { environment: string; host: UnreliableHost }> {
     const environment = await createEnvironment(owner);
     const host = await startUnreliableHost(owner.http);
@@ -122,13 +122,13 @@ describe("the server SDK with flagmeter's hook", () => {
     expect(JSON.stringify(ledger)).toContain('Checkout-Service/1.4.0');
   });
 
-  describe.concurrent('during an outage', () => {
+  describe.concurrent('the server SDK during an outage', () => {
     test.each<[string, Behaviour]>([
       ['the server is unreachable', 'refuse'],
-      ['answers are lost', 'lose'],
-      ['the server answers 503', 503],
-      ['the server answers 429', 429],
-    ])('counts once what is evaluated while %s', async (_, behaviour) => {
+      ['responses are lost', 'lose'],
+      ['the server responds with 503', 503],
+      ['the server responds with 429', 429],
+    ])('counts evaluations once while %s', async (_, behaviour) => {
       const { act, host, environment } = await open();
       await act('evaluate', 'checkout', 'ada', 10);
       await act('flush');
@@ -154,14 +154,14 @@ describe("the server SDK with flagmeter's hook", () => {
   test.each<[string, (app: ServerApp) => Promise<unknown>]>([
     ['OpenFeature is closed', (app) => app.act('close')],
     ['the process ends by itself', (app) => app.end()],
-  ])('sends what waits when %s', async (_, close) => {
+  ])('sends waiting counts when %s', async (_, close) => {
     const app = await open({ seconds: 3600 });
     await app.act('evaluate', 'checkout', 'ada', 5);
     await close(app);
     expect(await readCounts(owner, app.environment)).toEqual({ checkout: [['on', 5, 0]] });
   });
 
-  test('counts once what is evaluated across a crash of the server', async () => {
+  test('counts evaluations once across a crash of the server', async () => {
     const { act, host, environment } = await open();
     host.behave('lose');
     await act('evaluate', 'checkout', 'ada', 100);

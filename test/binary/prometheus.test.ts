@@ -19,12 +19,12 @@ import { metricsIn, promtool, readPanels, readRules } from '../support/promtool.
 import { encode, usageReport } from '../support/report-messages.ts';
 
 /**
- * A real Prometheus with our rules scrapes the executable: a node with PostgreSQL, and a single machine that makes backups, copies its audit
- * log and has a certificate. Together they have every metric.
+ * A real Prometheus with our rules scrapes the executable: a node with PostgreSQL, and a single machine that makes
+ * backups, copies its audit log and has a certificate. Together they have every metric.
  */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
-/** At most two packets wait: of more at once, the service refuses some. */
+/** At most two packets wait. The service refuses some of several simultaneous packets. */
 const narrow = ['--queue-high-packets', '2', '--queue-low-packets', '1', '--batch-packets', '1'];
 const own = ['--ops-listen', '127.0.0.1:0'];
 const often = { interval: 250 };
@@ -49,7 +49,7 @@ const send = async (k: string) => {
 
 const metrics = () => Promise.all(targets.map(async (target) => (await fetch(`http://${target}/metrics`)).text()));
 
-/** Waits until an alert fires, which it did not before. */
+/** Waits until an alert fires that did not fire before. */
 async function fires(alert: string, provoke: () => Promise<unknown>): Promise<void> {
   expect(await prometheus.firing()).not.toContain(alert);
   await provoke();

@@ -77,12 +77,12 @@ test('a provider of the file is listed without its secret, and refuses changes',
   }
 });
 
-test('a rule for a domain may name a provider of the file', async () => {
+test('a rule for a domain can name a provider of the file', async () => {
   const rules = [{ domain: 'corp.example', providerId: 'corp' }];
   expect(await call('PATCH', '/sign-in-policy', 200, { domains: rules })).toMatchObject({ domains: rules });
 });
 
-test('SIGHUP reads the file again, and an invalid one changes nothing', async () => {
+test('SIGHUP reads the file again, and an invalid file changes nothing', async () => {
   write('Renamed', { claimRules: [{ claim: 'groups', value: 'a', team: 'team_none', role: 'User' }] });
   service.kill('SIGHUP');
   await until(async () => (await names()).join() === 'Renamed');

@@ -104,7 +104,7 @@ const listed = [
   '*',
 ];
 
-/** A name may be any text, so its segment may contain a way back to an allowed path. */
+/** A name can be any text, so its segment can contain a way back to an allowed path. */
 const named = [
   '..%2f..%2f..%2f..%2f..%2fapi%2ffrontend%2fx',
   'x%2f..%2f..%2f..%2f..%2f..%2f..%2fapi%2ffrontend%2fx',
@@ -115,7 +115,7 @@ const named = [
 
 const targets = () => [...listed, ...named.map((name) => `/api/v2/applications/${application}/features/${name}`)];
 
-/** Waits for an answer; silence counts as none. */
+/** Time limit for a response, ms. */
 const waitMs = 300;
 
 async function sendHttp1(port: number, target: string): Promise<void> {
@@ -166,7 +166,7 @@ async function readBody(port: number, target: string): Promise<{ target: string;
   return { target, status, body: body.toString() };
 }
 
-/** Requests that reached a route of the management API, whatever the answer. */
+/** Requests that reached a route of the management API, whatever the response. */
 const reached = () => countRequests(service, (route) => route.startsWith('/api/v2/'));
 
 for (const kind of proxyKinds)
@@ -189,7 +189,7 @@ for (const kind of proxyKinds)
       await proxy.stop();
     });
 
-    describe.each(['denies', 'admits'] as const)('that %s a prefix', (rule) => {
+    describe.each(['denies', 'admits'] as const)('a rule that %s a prefix', (rule) => {
       let proxy: RunningProxy;
       beforeAll(async () => {
         const place = places[kind];

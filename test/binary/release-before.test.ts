@@ -31,7 +31,7 @@ needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previo
     await stop(now);
 
     const back = await startBinary({ data, binary: before, args: urls });
-    // This version may have added fields.
+    // This version can have added fields.
     expect(steadyResponses(said)).toMatchObject(steadyResponses(await readStore(back.http, filled)) as object);
     await manage(back.http, more.valid, 'GET', '/api/v2/users', 200);
     await manage(back.http, more.invalidated, 'GET', '/api/v2/users', 401);
@@ -66,7 +66,7 @@ needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previo
     await stop(back);
   });
 
-  /** A server that was killed right after it accepted a packet. */
+  /** Opens a shop on a server that was killed right after it accepted a packet. */
   async function openShopIn(data: string): Promise<Shop> {
     const credentials = await prepare(data);
     const service = await startBinary({ data });

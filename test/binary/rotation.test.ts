@@ -53,7 +53,7 @@ it('rotates the signing key of a running service, and every token stays valid', 
   const { kid, alg, retired } = await rotate(data);
   expect({ alg, retired }).toEqual({ alg: 'ES256', retired: [readKid(before)] });
   await untilPublished(service, kid);
-  // It signs once caches have had time to load it.
+  // The service signs with the new key once caches have had time to load it.
   const after = await token(service.http, credentials);
   expect(readKid(after)).toBe(readKid(before));
   for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
@@ -68,18 +68,21 @@ it('rotates the signing key of a running service, and every token stays valid', 
   await stop(service);
 });
 
-it.each(['RS256', 'EdDSA'])('creates a key for --signing-alg %s, and tokens of the old one stay valid', async (alg) => {
-  const data = `${freshDirectory()}/data`;
-  const credentials = await prepare(data);
-  let service = await startBinary({ data });
-  const { http } = service;
-  const before = await token(http, credentials);
-  await stop(service);
-  const urls = ['--auth-url', `http://${http}`, '--base-url', `http://${http}`];
-  service = await startBinary({ data, args: [...urls, '--signing-alg', alg] });
-  expect(service.stderr()).toContain('created a signing key for --signing-alg');
-  const after = await token(service.http, credentials);
-  expect(decodeProtectedHeader(after)).toMatchObject({ alg, typ: 'at+jwt' });
-  for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
-  await stop(service);
-});
+it.each(['RS256', 'EdDSA'])(
+  'creates a key for --signing-alg %s, and tokens of the previous key stay valid',
+  async (alg) => {
+    const data = `${freshDirectory()}/data`;
+    const credentials = await prepare(data);
+    let service = await startBinary({ data });
+    const { http } = service;
+    const before = await token(http, credentials);
+    await stop(service);
+    const urls = ['--auth-url', `http://${http}`, '--base-url', `http://${http}`];
+    service = await startBinary({ data, args: [...urls, '--signing-alg', alg] });
+    expect(service.stderr()).toContain('created a signing key for --signing-alg');
+    const after = await token(service.http, credentials);
+    expect(decodeProtectedHeader(after)).toMatchObject({ alg, typ: 'at+jwt' });
+    for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
+    await stop(service);
+  },
+);

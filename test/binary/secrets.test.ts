@@ -28,7 +28,7 @@ import { bodies, forms } from '../support/text-everywhere.ts';
  * level, its standard output, its metrics, and every file that is not the store.
  */
 
-/** A value that is sent in fields for secrets, for names of people, and in others. */
+/** A value that is sent in fields for secrets, for names of people, and in other fields. */
 const canary = `canary-${randomBytes(12).toString('hex')}`;
 /** Names that authorised callers give: the audit log and the commands show them, the log and the metrics do not. */
 const named = `named-${randomBytes(12).toString('hex')}`;
@@ -91,7 +91,7 @@ async function bearer(): Promise<string> {
   return access;
 }
 
-/** Remembers the secrets of an answer. */
+/** Remembers the secrets of a response. */
 function noteSecretsIn(response: unknown): void {
   for (const [name, value] of secretsIn(response)) note(name, value);
 }
@@ -159,7 +159,7 @@ test.each(['/swagger/v2/swagger.json', '/connect/openapi.json', '/api/v2/openapi
   120_000,
 );
 
-test('keys that are shown once, ids of people and packets', async () => {
+test('creates keys that are shown once, ids of people and packets', async () => {
   const authorization = `Bearer ${keys['Backend']}`;
   const json = { 'content-type': 'application/json' };
   const minted = await send(
@@ -189,7 +189,7 @@ test('keys that are shown once, ids of people and packets', async () => {
   await send('GET', `/no/such/${canary}?key=${keys['Backend']}`, everywhere);
 });
 
-test('calls over gRPC and gRPC-Web', async () => {
+test('calls gRPC and gRPC-Web', async () => {
   const client = openClient(service.grpc);
   const metadata = { authorization: `Bearer ${canary}`, 'idempotency-key': canary, ua: canary };
   for (const appKey of [keys['Backend']!, canary]) {
@@ -203,7 +203,7 @@ test('calls over gRPC and gRPC-Web', async () => {
   client.close();
 });
 
-test('successful and failed sign-ins to the console', async () => {
+test('signs in to the console, with success and without', async () => {
   const policy = { secondFactor: 'optional' };
   await manage(service.http, await bearer(), 'PATCH', '/api/v2/sign-in-policy', 200, policy);
   const browser = new ConsoleBrowser(service);
@@ -218,11 +218,11 @@ test('successful and failed sign-ins to the console', async () => {
   expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
 });
 
-test('links of invitations, used and refused', async () => {
+test('uses links of invitations, rightly and wrongly', async () => {
   await useLink(service.http, await bearer(), named, note);
 });
 
-test('secrets of webhooks, and URLs that contain credentials', async () => {
+test('creates secrets of webhooks, and URLs that contain credentials', async () => {
   const path = `/api/v2/teams/${credentials.teamId}/webhooks`;
   const access = await bearer();
   const inUrl = randomBytes(12).toString('hex');
@@ -243,11 +243,11 @@ test('secrets of webhooks, and URLs that contain credentials', async () => {
   await expect.poll(() => service.stderr().match(/called a webhook/g)?.length ?? 0).toBeGreaterThan(1);
 });
 
-test('commands', async () => {
+test('runs commands', async () => {
   written = await tellCommands(service, credentials, canary);
 });
 
-/** Every file below a directory but those of LMDB. */
+/** Lists every file below a directory, except the files of LMDB. */
 function filesBelow(directory: string): readonly string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/^(?:data|lock)\.mdb$/.test(entry.name))
@@ -260,7 +260,7 @@ test('no output contains a secret', async () => {
   const metrics = await (await fetch(`http://${ops}/metrics`)).text();
   const health = await (await fetch(`http://${ops}/readyz`)).text();
   await stop(service);
-  // The audit log is exported at the start, and then each minute.
+  // The audit log is exported at startup, and then each minute.
   const again = await startBinary({ data, args: ['--audit-export', audit] });
   await expect.poll(() => readdirSync(audit)).not.toEqual([]);
   await stop(again);

@@ -37,7 +37,7 @@ test('serve --check lists every problem and exits with 1', async () => {
   expect(problems).toEqual(['TLS files', 'stores', `address ${other.http}`, 'PostgreSQL']);
 });
 
-test('serve --check warns of what does not prevent a start, and the server starts', async () => {
+test('serve --check warns of faults that do not prevent startup, and the server starts', async () => {
   const directory = freshDirectory();
   const args = [
     ...['--data', join(directory, 'data'), '--backup-every', '24h', '--backup-to', join(directory, 'mount/backups')],
@@ -60,7 +60,7 @@ test('serve --check without a schedule does not read the backup key, as serve do
   await stop(await startBinary({ data: join(directory, 'data'), args: unused }));
 });
 
-test('serve --check --existing accepts a directory whose preparation the start completes', async () => {
+test('serve --check --existing accepts a directory whose preparation the server completes at startup', async () => {
   const data = join(freshDirectory(), 'data');
   await prepare(data);
   mkdirSync(join(data, 'prepared.tmp'));
@@ -106,13 +106,13 @@ test('serve --check names the process that uses the data directory', async () =>
   const { code, stdout } = await runBinary(check);
   expect(code).toBe(0);
   expect(stdout).toContain(`ok       stores: in use by process ${service.pid}`);
-  expect(stdout).toContain(`ok       address ${service.http}: in use, as the data directory is by process`);
+  expect(stdout).toContain(`ok       address ${service.http}: in use by process`);
   await stop(service);
 });
 
 test('serve --check refuses an unknown setting as serve does', async () => {
   expect(await runBinary(['serve', '--check', '--lissten', 'x'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('Unknown flag --lissten'),
+    stderr: expect.stringContaining('Unknown option --lissten'),
   });
 });

@@ -6,7 +6,7 @@ import { openSender, type PacketSender } from '../support/packet-sender.ts';
 import { attachPeople, type People } from '../support/people.ts';
 import type { LocalService } from '../support/service.ts';
 
-/** State shared by front-end threads and the main thread. Enough connections are open for each thread to accept some. */
+/** State shared by front-end threads and the main thread. Each thread accepts some of the open connections. */
 
 let people: People;
 let senders: readonly PacketSender[];
@@ -39,14 +39,14 @@ async function sendAll(feature: string, i: string): Promise<void> {
 const readChecks = async (identity: string) =>
   (await people.exposures(identity)).map(({ feature, checks }) => [feature, checks]);
 
-describe('with front-end threads, packets', () => {
+describe('packets to front-end threads', () => {
   test('are attributed to the person of their instance id, on whichever connection they arrive', async () => {
     const i = await people.mint('ann');
     for (let round = 0; round < 3; round += 1) await sendAll('checkout', i);
     expect(await readChecks('ann')).toEqual([['checkout', 3 * senders.length]]);
   });
 
-  test('are not attributed to an id once the mint that revokes it is answered', async () => {
+  test('are not attributed to an id after the response to the mint request that revokes it', async () => {
     const i = await people.mint('bob');
     await sendAll('checkout', i);
     await people.mint('bob');
@@ -80,7 +80,7 @@ interface ShownKey {
   readonly refused?: { readonly count: number };
 }
 
-describe('with front-end threads, the list of keys shows', () => {
+describe('the list of keys with front-end threads', () => {
   const newKey = async (type: string) =>
     (await people.call('POST', '/keys', 201, { type })) as ShownKey & { readonly key: string };
   const shown = async (id: string) => {
@@ -88,7 +88,7 @@ describe('with front-end threads, the list of keys shows', () => {
     return items.find((each) => each.id === id)!;
   };
 
-  test('the first use of a key after its 202, on whichever connection', async () => {
+  test('shows the first use of a key after its 202, on any connection', async () => {
     for (const sender of senders.slice(0, 12)) {
       const { id, key: k } = await newKey('Mobile');
       expect(await sender.send({ k, e: 'Production', f: {} })).toBe(202);
@@ -96,7 +96,7 @@ describe('with front-end threads, the list of keys shows', () => {
     }
   });
 
-  test('each refused packet after its answer', async () => {
+  test('shows each refused packet after its response', async () => {
     const { id, key: k } = await newKey('Mobile');
     for (const [at, sender] of senders.entries()) {
       expect(await sender.send({ k, e: 'Nowhere' })).toBe(404);
@@ -104,7 +104,7 @@ describe('with front-end threads, the list of keys shows', () => {
     }
   });
 
-  test('a leak after the answer, on whichever connection', async () => {
+  test('shows a leak after the response, on any connection', async () => {
     for (const sender of senders.slice(0, 12)) {
       const { id, key: k } = await newKey('Backend');
       expect(await sender.send({ k, e: 'Production' })).toBe(404);
@@ -113,7 +113,7 @@ describe('with front-end threads, the list of keys shows', () => {
   });
 });
 
-test('with front-end threads, refusals without an application are shown after their answers, and counted together', async () => {
+test('front-end threads show refusals without an application after their responses, and count them together', async () => {
   const access = await token(people.service.http, people.service.credentials);
   for (const [at, sender] of senders.entries()) {
     expect(await sender.send({ k: 'fm_fe_misspelt', e: 'Production' })).toBe(404);

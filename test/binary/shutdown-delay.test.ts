@@ -18,7 +18,7 @@ test('a server exits when the delay after SIGTERM is over', async () => {
   expect(await binary.exit).toMatchObject({ code: 0 });
 });
 
-test('during the delay it serves requests but is not ready, and a second signal ends the delay', async () => {
+test('a server serves requests during the delay but is not ready, and a second signal ends the delay', async () => {
   const binary = await start(3600);
   binary.kill('SIGTERM');
   await expectLeaving(binary);

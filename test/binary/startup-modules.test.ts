@@ -4,8 +4,9 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { binaryPath, freshDirectory, startBinary, stop } from '../support/binary.ts';
 
 /*
- * What a start of the server loads costs time and memory in every installation. Load a module that few installations need when it is
- * first used, with `import()`. If each of them needs it: `npx vitest run --project system test/binary/startup-modules.test.ts -u`.
+ * Modules that the server loads at startup cost time and memory in every installation. Load a module that few
+ * installations need on first use, with `import()`. If each of them needs it: `npx vitest run --project system
+ * test/binary/startup-modules.test.ts -u`.
  */
 
 /** Bytes of each loaded module, by its path. */
@@ -14,7 +15,7 @@ let loaded: ReadonlyMap<string, number>;
 beforeAll(async () => {
   const found = join(freshDirectory(), 'loaded.json');
   const preload = join(freshDirectory(), 'preload.cjs');
-  // Bun lists all loaded modules in `require.cache`. A second after the start, the background work has begun too.
+  // Bun lists all loaded modules in `require.cache`. A second after startup, the background work has begun too.
   writeFileSync(
     preload,
     `const list = () => JSON.stringify(Object.keys(require.cache));
@@ -33,7 +34,7 @@ setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(found)}, list
 
 const findPackage = (path: string) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
 
-test('a start loads the listed packages and modules only', async () => {
+test('the server loads only the listed packages and modules at startup', async () => {
   const packages = new Map<string, number>();
   const own: string[] = [];
   for (const [path, bytes] of loaded) {
@@ -46,7 +47,7 @@ test('a start loads the listed packages and modules only', async () => {
   await expect(text).toMatchFileSnapshot('startup-modules.txt');
 });
 
-test('the modules that a start loads are few', () => {
+test('the modules that are loaded at startup are few', () => {
   const bytes = [...loaded.values()].reduce((sum, each) => sum + each, 0);
   expect(bytes).toBeLessThan(1_500_000);
   expect(bytes).toBeGreaterThan(500_000);

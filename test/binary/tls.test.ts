@@ -23,7 +23,7 @@ function tlsDirectory() {
   return { directory, files, put };
 }
 
-/** The outcome of a new connection: the common name of the certificate that it gets, or how it failed. */
+/** The result of a new connection: the common name of its certificate, or the failure. */
 function nameAt(address: string): Promise<string> {
   const [host, port] = address.split(':') as [string, string];
   return new Promise((resolve) => {
@@ -37,7 +37,7 @@ function nameAt(address: string): Promise<string> {
   });
 }
 
-/** The outcome of a handshake: the version and the suite that both sides chose, or `refused`. */
+/** The result of a handshake: the version and the suite that both sides chose, or `refused`. */
 function handshake(address: string, options: ConnectionOptions): Promise<string> {
   const [host, port] = address.split(':') as [string, string];
   return new Promise((resolve) => {
@@ -50,7 +50,7 @@ function handshake(address: string, options: ConnectionOptions): Promise<string>
   });
 }
 
-/** A client that offers one suite of TLS 1.2. OpenSSL offers weak ones at its lowest security level only. */
+/** A client that offers one suite of TLS 1.2. OpenSSL offers weak suites at its lowest security level only. */
 const only = (suite: string): ConnectionOptions => ({ ciphers: `${suite}:@SECLEVEL=0`, maxVersion: 'TLSv1.2' });
 
 const version = (name: 'TLSv1' | 'TLSv1.1' | 'TLSv1.3'): ConnectionOptions => ({
@@ -154,7 +154,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     expect(await stop(service)).toEqual({ code: 0, signal: null });
   });
 
-  test('refuses no connection meanwhile', async () => {
+  test('refuses no connection during the reload', async () => {
     const { files } = tlsDirectory();
     const service = await serve(...files);
     const results = new Set<string>();
@@ -169,13 +169,13 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     }
     going = false;
     await Promise.all(clients);
-    // A connection in its handshake may be closed, like any connection without a request.
+    // A connection in its handshake can be closed, like any connection without a request.
     for (const closed of ['closed', 'ECONNRESET']) results.delete(closed);
     expect([...results]).toEqual(['localhost']);
     await stop(service);
   });
 
-  test('keeps its certificate when the new one cannot be used, and logs the reason', async () => {
+  test('keeps its certificate when the new certificate cannot be used, and logs the reason', async () => {
     const { files, put, directory } = tlsDirectory();
     const service = await serve(...files);
     put('other-cert', 'key');
@@ -188,7 +188,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     await stop(service);
   });
 
-  test('without TLS logs that there are no files to reload', async () => {
+  test('logs that there are no files to reload without TLS', async () => {
     const service = await serve();
     service.kill('SIGHUP');
     await logLine(service, 'reloaded the configuration');
@@ -197,7 +197,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
   });
 });
 
-describe('before anything is prepared', () => {
+describe('serve with TLS files and addresses', () => {
   const { directory, files } = tlsDirectory();
   writeFileSync(`${directory}/broken.pem`, 'nothing');
   test.each([
@@ -209,7 +209,7 @@ describe('before anything is prepared', () => {
     ['a key', [...files.slice(0, 2), '--tls-key', `${directory}/none.pem`], /^Cannot read the key/],
     ['an address of HTTP', ['--listen', '192.0.2.1:0'], /^Cannot listen on 192\.0\.2\.1:0/],
     ['an address of gRPC', ['--grpc-listen', '192.0.2.1:0'], /^Cannot listen on 192\.0\.2\.1:0/],
-  ])('%s that cannot be used fails the start, and no data directory is created', async (_what, args, message) => {
+  ])('%s that cannot be used prevents startup, and no data directory is created', async (_what, args, message) => {
     const data = `${freshDirectory()}/data`;
     const started = startProcess(binaryPath, ['serve', '--data', data, ...freePorts, ...args]);
     const error = await started.catch((failure: Error) => failure);

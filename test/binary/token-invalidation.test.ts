@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Binary, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 
 const ownListeners = ['--auth-listen', '127.0.0.1:0', '--api-listen', '127.0.0.1:0'];
-/** The same on any port: a token must outlast a restart on other ports. */
+/** The same URLs on any port: a token must outlast a restart on other ports. */
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 
 /** HOST:PORT of the listener of a host, from the ready line. */
@@ -15,7 +15,7 @@ function invalidate(http: string, accessToken: string): Promise<Response> {
   return fetch(`http://${http}/api/account/invalidate-token`, { method: 'POST', headers });
 }
 
-/** The statuses of a request at each listener that takes tokens. */
+/** Returns the statuses of a request at each listener that takes tokens. */
 async function statuses(service: Binary, accessToken: string): Promise<Record<string, number>> {
   const headers = { authorization: `Bearer ${accessToken}` };
   const api = await fetch(`http://${findListener(service, 'api')}/api/v2/applications`, { headers });
@@ -23,7 +23,7 @@ async function statuses(service: Binary, accessToken: string): Promise<Record<st
   return { api: api.status, auth: auth.status };
 }
 
-/** Answers to a valid client token: userinfo forbids it, because it has no user. */
+/** Responses to a valid client token: userinfo forbids it, because it has no user. */
 const good = { api: 200, auth: 403 };
 const refused = { api: 401, auth: 401 };
 

@@ -29,7 +29,7 @@ const authorization = `default:production.${'f'.repeat(56)}`;
 let service: Binary;
 let shop: { readonly credentials: Awaited<ReturnType<typeof prepare>>; readonly application: string };
 let unleash: Server;
-/** The paths that arrived at a server in place of Unleash. */
+/** The paths that arrived at a server instead of Unleash. */
 const atUnleash: string[] = [];
 
 beforeAll(async () => {
@@ -88,7 +88,7 @@ describe.each<[ProxyKind, string, boolean]>([
 
 const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 
-/** A server in place of flagmeter, reached with TLS. */
+/** Starts a server instead of flagmeter, reached with TLS. */
 async function startTlsServer(): Promise<{ url: string; received: string[] }> {
   const received: string[] = [];
   const files = { cert: readFileSync(pem('cert')), key: readFileSync(pem('key')) };

@@ -19,7 +19,7 @@ function nextDescriptor({ pid }: Binary): number {
   return next;
 }
 
-/** A service with an open connection, and requests that each start a thread. */
+/** Starts a service with an open connection, and requests that each start a thread. */
 async function start() {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);

@@ -13,7 +13,7 @@ import {
 } from '../support/binary.ts';
 import { openReceiver, type Receiver, verified } from '../webhooks/receiver.ts';
 
-/** What calls the management API. */
+/** Calls the management API. */
 type Call = (method: string, path: string, status: number, body?: object) => Promise<unknown>;
 
 async function createCaller({ http }: Binary, credentials: Credentials): Promise<Call> {

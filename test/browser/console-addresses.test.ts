@@ -39,7 +39,7 @@ test('an unknown address links to the start page', async () => {
 });
 
 describe('a page', () => {
-  test('loads its scripts with the document, and the others afterwards, for when the server is away', async () => {
+  test('loads its scripts with the document, and scripts of other pages afterwards', async () => {
     const { page, context } = await console.visit('/audit', { expected: /net::ERR_/ });
     const paths = [`/apps/${shop}/Production/flags`, '/settings'].map(async (path) => {
       const document = await (await page.request.get(console.origin + path)).text();
@@ -56,7 +56,7 @@ describe('a page', () => {
     await page.getByRole('navigation', { name: 'Settings' }).waitFor();
   });
 
-  test('that cannot be loaded shows a message, and is loaded when it is opened again', async () => {
+  test('shows a message if it cannot be loaded, and is loaded when it is opened again', async () => {
     const { page } = await console.visit(`/apps/${shop}/Production/people`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.route(/\/console\/files\/audit-/, (route) => route.fulfill({ status: 404 }));

@@ -8,7 +8,7 @@ import { type Console, openConsole } from './support/console.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
 
-/** What pages of other origins can do to someone who is signed in to the console, in a real browser. */
+/** Attacks by pages of other origins on a user who is signed in to the console, in a real browser. */
 
 let console: Console;
 let evil: { readonly port: number; close(): void };
@@ -33,7 +33,7 @@ async function serveEmptyPages() {
   return { port, close: () => server.close() };
 }
 
-/** The attacker's page may be on another port of the same machine, which is the same site, or on another site. */
+/** The attacker's page can be on another port of the same machine, which is the same site, or on another site. */
 const places = [
   ['another port', () => `http://127.0.0.1:${evil.port}/`],
   ['another site', () => `http://localhost:${evil.port}/`],
@@ -50,13 +50,13 @@ async function openBoth(address: string) {
   return { page, context, attacker };
 }
 
-/** The status of a request of the console. */
+/** Returns the status of a request that the console could send. */
 function ask(page: Page, method: string, path: string): Promise<number> {
   const options = JSON.stringify({ method, headers: { 'flagmeter-console': '1' } });
   return page.evaluate(`fetch('${path}', ${options}).then(({ status }) => status)`);
 }
 
-/** Names of the applications. */
+/** Returns the names of the applications. */
 async function applications(): Promise<readonly string[]> {
   const { items } = (await console.manage('GET', '/api/v2/applications', 200)) as { items: { name: string }[] };
   return items.map(({ name }) => name);
@@ -137,7 +137,7 @@ describe.each(places)('a page on %s', (_, address) => {
     const before = await who(page);
     await attacker.goto(`${console.origin}/console/sign-in?return=${encodeURIComponent(`//127.0.0.1:${evil.port}/`)}`);
     expect(new URL(attacker.url()).origin).toBe(console.origin);
-    await attacker.getByText('The address to return to is not one of this console').waitFor();
+    await attacker.getByText('The address to return to does not belong to this console').waitFor();
     await attacker.goto(address());
     await attacker.goto(`${console.origin}/console/callback?code=x&state=y&iss=${encodeURIComponent(console.origin)}`);
     await attacker.getByText('You are not signed in').waitFor();
@@ -161,7 +161,7 @@ async function who(page: Page): Promise<string> {
   return page.evaluate(`${session}.then((answer) => answer.json()).then(({ user }) => user.id)`);
 }
 
-/** What comes of a fetch: a status, or the name of the error. */
+/** Returns the result of a fetch: a status, or the name of the error. */
 function fetchFrom(page: Page, url: string, options: object): Promise<number | string> {
   return page.evaluate(`fetch('${url}', ${JSON.stringify(options)}).then(({ status }) => status, ({ name }) => name)`);
 }

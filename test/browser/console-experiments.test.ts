@@ -27,8 +27,8 @@ const featureAddress = () => `/apps/${shop.application}/Production/flag?name=che
 
 test('an experiment is planned on the page of a flag, and runs without a winner', async () => {
   const { page } = await console_.visit(featureAddress());
-  await page.getByRole('button', { name: 'Plan an experiment' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Plan an experiment on checkout' });
+  await page.getByRole('button', { name: 'Plan experiment' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Plan experiment on checkout' });
   await dialog.getByText(/^Power: /).waitFor();
   expect(await axeFaults(page)).toEqual([]);
   await dialog.getByLabel('Name').fill('Soon');
@@ -53,7 +53,7 @@ test('an experiment is planned on the page of a flag, and runs without a winner'
   expect(await page.getByText(/better with|winner/i).count()).toBe(0);
   expect(await axeFaults(page)).toEqual([]);
   await page.getByLabel('Reason to stop').fill('Too many errors');
-  await page.getByRole('button', { name: 'Stop early' }).click();
+  await page.getByRole('button', { name: 'Stop experiment' }).click();
   await page.getByText('Stopped early, not as planned: Too many errors').waitFor();
   const narrow = await console_.visit(`/apps/${shop.application}/Production/experiment?id=${id}`, phone);
   await narrow.page.getByRole('heading', { name: 'Plan', exact: true }).waitFor();
@@ -62,7 +62,7 @@ test('an experiment is planned on the page of a flag, and runs without a winner'
 
 test('a rollout plan is drawn over the actual share, and says that it is behind', async () => {
   const { page } = await console_.visit(featureAddress());
-  await page.getByRole('button', { name: 'Plan a rollout' }).click();
+  await page.getByRole('button', { name: 'Plan rollout' }).click();
   const section = page.getByRole('region', { name: /Rollout plan/ });
   await section.getByLabel('Variant').selectOption('on');
   await section.getByLabel('The rest gets').selectOption('off');
@@ -70,7 +70,7 @@ test('a rollout plan is drawn over the actual share, and says that it is behind'
   await section.getByLabel('Step 1: from (UTC)').fill(before);
   await section.getByLabel('Step 1: percent').fill('90');
   expect(await axeFaults(page)).toEqual([]);
-  await section.getByRole('button', { name: 'Save the plan' }).click();
+  await section.getByRole('button', { name: 'Save plan' }).click();
   await section.getByText('planned').first().waitFor();
   await page
     .getByText(/^behind plan: on has 50% of the checks instead of 90% since /)

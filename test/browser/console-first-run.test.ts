@@ -23,7 +23,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Runs what the page shows, as a reader does who copies it. */
+/** Runs the code that the page shows, as a reader who copies it. */
 async function runShown(page: Page): Promise<string> {
   const code = await page.locator('.connect-text').textContent();
   return (await run('bash', ['-c', code ?? ''])).stdout;
@@ -46,18 +46,18 @@ withCurl.test('a newcomer finds the way from an empty console to the first packe
   expect(await axeFaults(page)).toEqual([]);
   await page.getByLabel('Name').fill("Jane's shop");
   await page.getByLabel('Environments').fill('Live\nTest');
-  await page.getByRole('button', { name: 'Create the application' }).click();
+  await page.getByRole('button', { name: 'Create application' }).click();
   await page.getByRole('heading', { name: "Send to Live of Jane's shop" }).waitFor();
   expect(new URL(page.url()).pathname).toMatch(/^\/apps\/app_\w+\/Live\/connect$/);
 
-  await page.getByRole('link', { name: 'I write my own' }).click();
+  await page.getByRole('link', { name: 'I use my own code' }).click();
   await page.getByLabel('A web page').check();
-  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('Waiting for a packet').waitFor();
   expect(await page.getByText('Connected').count()).toBe(0);
 
   const copiedFrom = await watchCopies(page);
-  await page.getByRole('button', { name: 'Copy the sender for curl' }).click();
+  await page.getByRole('button', { name: 'Copy sender for curl' }).click();
   await page.locator('.copy-text', { hasText: 'Copied' }).waitFor();
   const copied = await copiedFrom();
   expect(copied).toContain(`${console_.origin}/api/frontend/telemetry`);
@@ -75,9 +75,9 @@ withCurl.test('a newcomer finds the way from an empty console to the first packe
 
 withCurl.test('a server gets its key once, and its sender', async () => {
   const { application, page } = await connect();
-  await page.getByRole('button', { name: 'Another key' }).click();
+  await page.getByRole('button', { name: 'Create another key' }).click();
   await page.getByLabel('A server').check();
-  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('is not shown again').waitFor();
   expect(await runShown(page)).toMatch(/^HTTP\/1.1 200/);
   await page.getByText('✓ Connected.').waitFor();
@@ -102,7 +102,7 @@ test('offers each language a key of its type, and promises only what it sends', 
   const promise = page.getByText('It reports');
   await page.getByRole('button', { name: 'Node.js' }).click();
   expect(await page.locator('.connect-text').count()).toBe(0); // The only key is a Frontend key.
-  await page.getByRole('button', { name: 'Create a Backend key' }).click();
+  await page.getByRole('button', { name: 'Create Backend key' }).click();
   await page.getByText('is not shown again').waitFor();
   for (const name of ['Node.js', 'PHP', '.NET', 'Java']) {
     await page.getByRole('button', { name, exact: true }).click();
@@ -124,16 +124,16 @@ test('shows the steps instead of empty charts until a flag is seen', async () =>
   const heading = page.getByRole('heading', { name: 'No flag was seen in Production yet' });
   await heading.waitFor();
   expect(await page.locator('.overview-tile, canvas').count()).toBe(0);
-  await page.getByRole('link', { name: 'I write my own' }).click();
+  await page.getByRole('link', { name: 'I use my own code' }).click();
   await page.getByRole('button', { name: 'PHP' }).click();
   await page.getByRole('button', { name: 'PHP', pressed: true }).waitFor();
   await page.getByRole('link', { name: 'Flags', exact: true }).click();
   await heading.waitFor();
-  await page.getByRole('link', { name: /I write my own.*Continue with the steps/ }).click();
+  await page.getByRole('link', { name: /I use my own code.*Continue with the steps/ }).click();
   await page.getByRole('button', { name: 'PHP', pressed: true }).waitFor();
   await page.getByRole('link', { name: 'Flags', exact: true }).click();
   await heading.waitFor();
-  // Pale until its figures are current.
+  // The overview is pale until its figures are current.
   await page.locator('.overview[aria-busy="true"]').waitFor({ state: 'detached' });
   expect(await axeFaults(page)).toEqual([]);
   await packet({ checkout: { on: [1] } });
@@ -154,7 +154,7 @@ test.each(['Browser', 'fetch'])('the sender %s of a page sends from an allowed p
   await page.getByText('on: 1 check, 1 use, 1 view').waitFor();
 });
 
-/** A page on an origin of its own. @returns its address */
+/** Starts a page on its own origin. @returns the address of the page */
 async function startSite(html: string): Promise<string> {
   const server: Server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(html);
@@ -164,10 +164,10 @@ async function startSite(html: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-withCurl.describe('a refused packet is shown at once with its remedy', () => {
+withCurl.describe('a refused packet', () => {
   test.each([
     [
-      'of another origin',
+      'from another origin',
       /-H 'Origin: [^']*'/,
       "-H 'Origin: https://copy.example'",
       'does not allow',
@@ -175,7 +175,7 @@ withCurl.describe('a refused packet is shown at once with its remedy', () => {
     ],
     ['for a misspelt environment', '"e":"Production"', '"e":"Prodction"', 'no such environment', 'Prodction'],
     ['with a misspelt key', '"k":"fm_fe_', '"k":"fm_fe_x', 'an unknown key', 'fm_fe_x'],
-  ])('%s', async (_, part, replacement, means, fact) => {
+  ])('%s is shown immediately with its remedy', async (_, part, replacement, means, fact) => {
     const { page } = await connect({ allowedOrigins: ['https://shop.example'] });
     const code = (await page.locator('.connect-text').textContent()) ?? '';
     const wrong = code.replace(part, replacement);
@@ -200,20 +200,20 @@ test('explains silence after 30 seconds', async () => {
   await page.getByText('Waiting for a packet').waitFor();
   await page.clock.fastForward(31_000);
   await page
-    .getByText(/Packets that never reach the server|may be yours/)
+    .getByText(/Packets that never reach the server|might be yours/)
     .first()
     .waitFor();
   await page.getByText('Not connected yet.').waitFor();
   expect(await page.getByText('✓ Connected.').count()).toBe(0);
 });
 
-test('shows the refusal of a name beside its field, and keeps the input', async () => {
+test('shows the refusal of a name next to its field, and keeps the input', async () => {
   const { page } = await console_.visit('/');
   await page.route('**/api/v2/applications?**', (route) => route.fulfill({ json: { items: [], nextCursor: null } }));
   await page.goto(`${console_.origin}/`);
   await page.getByLabel('Name').fill('é'.repeat(200));
   await page.getByLabel('Environments').fill('Live');
-  await page.getByRole('button', { name: 'Create the application' }).click();
+  await page.getByRole('button', { name: 'Create application' }).click();
   await page.getByRole('alert').waitFor();
   expect(await page.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
   expect(await page.getByLabel('Name').inputValue()).toHaveLength(200);

@@ -50,7 +50,7 @@ const saveSettings = (page: Page) =>
 
 const chart = (page: Page) => page.getByRole('application', { name: 'Checks by variant' });
 
-/** How long the range of the address is, hours; `undefined` when it is not a fixed one. */
+/** Returns the length of the fixed range in the address, hours; `undefined` for a relative range. */
 function zoomedHours(page: Page): number | undefined {
   const { searchParams } = new URL(page.url());
   const [from, to] = [searchParams.get('from'), searchParams.get('to')];
@@ -128,7 +128,7 @@ describe('a flag', () => {
     expect(csv.match(/Z,5,20,/g)!.length).toBeGreaterThanOrEqual(22);
   });
 
-  test('whose name a path cannot contain shows its figures', async () => {
+  test('shows its figures if a path cannot contain its name', async () => {
     const { page } = await console.visit(address('..'));
     await page.getByRole('heading', { level: 1, name: '..' }).waitFor();
     await page
@@ -137,14 +137,14 @@ describe('a flag', () => {
       .waitFor();
   });
 
-  test('that was never seen links to the others, and can be declared', async () => {
+  test('links to other flags and can be declared if it was never seen', async () => {
     const { page } = await console.visit(address('nothing-yet'));
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     const back = page.locator('main').getByRole('link', { name: 'All flags' });
     expect(await back.getAttribute('href')).toBe(`/apps/${sender.application}/Production/flags`);
-    await page.getByRole('button', { name: 'Declare it' }).click();
+    await page.getByRole('button', { name: 'Declare flag' }).click();
     await page.getByRole('heading', { level: 1, name: 'nothing-yet' }).waitFor();
-    await page.getByText('It has not been seen in any environment yet.').waitFor();
+    await page.getByText('The flag has not been seen in any environment yet.').waitFor();
   });
 });
 
@@ -158,8 +158,8 @@ describe('actions on a flag', () => {
   });
 
   test.each([
-    ['Take theirs', 'Theirs'],
-    ['Save mine', 'Mine'],
+    ['Discard my changes', 'Theirs'],
+    ['Save my changes', 'Mine'],
   ])('ask about a description that someone else has changed: "%s" results in %s', async (choice, left) => {
     const name = `contested: ${left}`;
     const { page } = await openFresh(name);
@@ -168,7 +168,7 @@ describe('actions on a flag', () => {
     await description.fill('Mine');
     await console.manage('PATCH', path, 200, { description: 'Theirs', archived: true });
     await saveSettings(page);
-    const dialog = page.getByRole('dialog', { name: 'It was changed while you edited it' });
+    const dialog = page.getByRole('dialog', { name: 'Someone else changed this while you edited it' });
     await dialog.waitFor();
     expect((await dialog.getByRole('row').allInnerTexts()).slice(1)).toEqual([
       'Description\tdefault\tTheirs\tMine',
@@ -192,8 +192,8 @@ describe('actions on a flag', () => {
   });
 
   test.each([
-    ['Snooze 30 days', 'End the snooze'],
-    ['Permanent', 'Not permanent'],
+    ['Snooze for 30 days', 'End snooze'],
+    ['Mark as permanent', 'Mark as temporary'],
   ])('%s can be undone', async (action, undo) => {
     const { page } = await openFresh(`to-${action.toLowerCase()}`);
     await page.getByRole('button', { name: action, exact: true }).click();
@@ -213,11 +213,11 @@ describe('actions on a flag', () => {
   test('show notes as markers of the chart', async () => {
     const { page } = await openFresh('noted');
     await page.getByLabel('New note').fill('Rollout to everyone');
-    await page.getByRole('button', { name: 'Add the note' }).click();
-    const remove = page.getByRole('button', { name: 'Delete the note: Rollout to everyone' });
+    await page.getByRole('button', { name: 'Add note' }).click();
+    const remove = page.getByRole('button', { name: 'Delete note: Rollout to everyone' });
     await remove.waitFor();
     await expect.poll(() => page.getByLabel('New note').inputValue()).toBe('');
-    await page.getByText('Show as a table').click();
+    await page.getByText('Show as table').click();
     await page
       .getByRole('region', { name: /^Table/ })
       .getByText('Rollout to everyone')
@@ -230,18 +230,18 @@ describe('actions on a flag', () => {
     const { page, context } = await openFresh('offline', { expected: /ERR_INTERNET_DISCONNECTED/ });
     await page.getByLabel('New note').fill('Not to be lost');
     await context.setOffline(true);
-    await page.getByRole('button', { name: 'Add the note' }).click();
+    await page.getByRole('button', { name: 'Add note' }).click();
     await page
       .getByRole('alert')
       .getByText(/cannot be reached/)
       .waitFor();
     expect(await page.getByLabel('New note').inputValue()).toBe('Not to be lost');
     await context.setOffline(false);
-    await page.getByRole('button', { name: 'Add the note' }).click();
-    await page.getByRole('button', { name: 'Delete the note: Not to be lost' }).waitFor();
+    await page.getByRole('button', { name: 'Add note' }).click();
+    await page.getByRole('button', { name: 'Delete note: Not to be lost' }).waitFor();
   });
 
-  test('show the refusal of a split beside the field, and save a valid one', async () => {
+  test('show the refusal of a split next to the field, and save a valid split', async () => {
     const { page } = await openFresh('split');
     const settings = page.getByRole('region', { name: 'Description and split' });
     const save = settings.getByRole('button', { name: /^Save/ });
@@ -266,7 +266,7 @@ describe('the page of a flag', () => {
   test('passes axe-core in light and dark mode', async () => {
     const { page } = await console.visit(address('checkout'));
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
-    await page.getByText('Show as a table').click();
+    await page.getByText('Show as table').click();
     expect(await schemeFaults(page)).toEqual([]);
   });
 

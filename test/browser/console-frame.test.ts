@@ -51,7 +51,7 @@ describe('the switchers', () => {
   });
 });
 
-test('stores the chosen theme', async () => {
+test('the chosen theme is stored', async () => {
   const { page } = await console.visit(featuresAddress(), { colorScheme: 'light' });
   const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
   await page.getByRole('button', { name: /^Account/ }).click();

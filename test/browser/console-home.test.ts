@@ -89,7 +89,7 @@ describe('the search', () => {
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/apps/${shop}/Production/flag?name=new-search`);
-    // The last choice comes first the next time.
+    // The last choice comes first when the search is opened again.
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', searchField).waitFor();
     expect(await page.getByRole('option').first().innerText()).toMatch(/new-search/);
@@ -123,7 +123,7 @@ describe('the search', () => {
     await page.getByRole('button', { name: /^Search/ }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', searchField).fill('ada@example.com');
-    await page.getByRole('option', { name: /Look up the person/ }).click();
+    await page.getByRole('option', { name: /Look up person/ }).click();
     await page.getByText('No records of').waitFor();
     expect(page.url()).not.toContain('ada');
     expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain('ada');

@@ -43,7 +43,7 @@ test('shows the count, the latest example and the remedy of each reason', async 
   const origin = reason(/3 refused/);
   await origin.getByText('https://copy.example', { exact: true }).waitFor();
   await origin.getByText('What to do: If the page is yours, add its origin').waitFor();
-  // A misspelt environment is shown in the one that was meant.
+  // A misspelt environment is shown in the environment that was meant.
   await reason(/no such environment/)
     .getByText('Prodction')
     .waitFor();
@@ -72,7 +72,7 @@ test('shows the live state of the server', async () => {
 test('plots the minutes before the page was opened', async () => {
   const { page } = await console_.visit(ingest());
   const chart = page.locator('figure', { hasText: 'Accepted per second' }).first();
-  await chart.getByText('Show as a table').click();
+  await chart.getByText('Show as table').click();
   const rows = chart.getByRole('row');
   // The packet of the first lines was sent before.
   await expect

@@ -9,7 +9,7 @@ import { type Console, openConsole } from './support/console.ts';
 const { describe, test } = needing('chromium-headless-shell');
 
 const [flags, days] = [2000, 90];
-/** Far fewer than there are. */
+/** Far fewer rows than there are flags. */
 const fewRows = 80;
 
 let console: Console;
@@ -41,7 +41,10 @@ const focused = (page: Page) => page.locator('[role=row]:focus');
 const name = (row: Locator) => row.getByRole('rowheader').innerText();
 const rowCount = (page: Page) => page.getByRole('grid').getAttribute('aria-rowcount');
 
-/** Waits until rows and chart are drawn, in the page that the redirects of a sign-in end at. @returns ms since its navigation began */
+/**
+ * Waits until rows and chart are drawn, in the page that the redirects of a sign-in end at.
+ * @returns ms since its navigation began
+ */
 async function drawn(page: Page): Promise<number> {
   await rows(page).first().waitFor();
   await page.locator('.chart canvas').first().waitFor();
@@ -49,7 +52,7 @@ async function drawn(page: Page): Promise<number> {
 }
 
 describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
-  /** Opens it in a browser that has nothing but the session. */
+  /** Opens the overview in a browser that has only the session. */
   async function open(): Promise<Page> {
     await console.visit('/');
     const { page } = await console.visit(featuresAddress(`sort=flag&range=${range}`));
@@ -102,7 +105,7 @@ test('the choice of a team lists all 60', async () => {
   const names = Array.from({ length: 60 }, (_, number) => `Many ${number}`);
   for (const name of names) await console.manage('POST', '/api/v2/teams', 201, { name });
   const { page } = await console.visit('/settings/applications');
-  await page.getByRole('button', { name: 'Create an application' }).click();
+  await page.getByRole('button', { name: 'Create application' }).click();
   const options = page.getByRole('dialog').getByLabel('Team').locator('option', { hasText: 'Many' });
   await expect.poll(async () => (await options.allTextContents()).sort()).toEqual(names.sort());
 });

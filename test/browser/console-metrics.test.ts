@@ -60,7 +60,7 @@ test('a declaration applies to earlier values, and can be removed', async () => 
 
 test('declares a metric before its first value, and keeps the input after a refusal', async () => {
   const { page } = await console_.visit(metrics());
-  await page.getByRole('button', { name: 'Declare a metric' }).click();
+  await page.getByRole('button', { name: 'Declare metric' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('__other__');
   await dialog.getByLabel('Unit').fill('ms');
@@ -76,7 +76,7 @@ test('draws a metric of a flag by variant, with its own address and CSV file', a
   const { page } = await console_.visit(metrics('&metric=revenue&feature=checkout'));
   const detail = page.getByRole('region', { name: 'revenue of checkout, by variant' });
   await detail.getByText('15.5').first().waitFor();
-  await detail.getByText('Show as a table').click();
+  await detail.getByText('Show as table').click();
   await detail.getByRole('columnheader', { name: 'off' }).waitFor();
   await detail.getByRole('button', { name: /^Download/ }).click();
   const downloading = page.waitForEvent('download');

@@ -6,7 +6,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
-needing('chromium-headless-shell', 'postgresql').describe('on several machines', () => {
+needing('chromium-headless-shell', 'postgresql').describe('the console with several nodes', () => {
   let database: Postgres;
   let postgresUrl: string;
   let console_: Console;
@@ -28,7 +28,7 @@ needing('chromium-headless-shell', 'postgresql').describe('on several machines',
     cleanUp();
   });
 
-  test('the overview names the nodes that may be counting without PostgreSQL', async () => {
+  test('the overview names nodes that might be counting without PostgreSQL', async () => {
     const stopped = `INSERT INTO fm_node (directory, name, state, beat_at) VALUES ($1, $2, 'done', now())`;
     for (const [directory, name] of Object.entries({ d1: 'left', d2: 'left', d3: 'right' }))
       await database.query(stopped, [directory, name], postgresUrl);
@@ -63,9 +63,9 @@ needing('chromium-headless-shell', 'postgresql').describe('on several machines',
     await page.getByText('This node keeps counting, and no data is lost.').waitFor();
     expect(await axeFaults(page)).toEqual([]);
     const signIn = await tab('/connect/authorize?client_id=flagmeter-console');
-    await signIn.getByRole('heading', { name: 'Not possible just now' }).waitFor();
+    await signIn.getByRole('heading', { name: 'Temporarily unavailable' }).waitFor();
     await signIn.goto(`${console_.origin}/console/sign-in`);
-    await signIn.getByRole('heading', { name: 'Not possible just now' }).waitFor();
+    await signIn.getByRole('heading', { name: 'Temporarily unavailable' }).waitFor();
     expect(await axeFaults(signIn)).toEqual([]);
     await database.start();
     await page.getByRole('link', { name: 'checkout' }).waitFor();

@@ -23,7 +23,7 @@ let console: Console;
 let shop: Sender;
 let wide: Sender;
 
-/** Three weeks of two flags, of which one has one variant only, and a name that a spreadsheet would run. */
+/** Fills in three weeks of two flags. One has a single variant, and one has a name that a spreadsheet would run. */
 async function fillShop(): Promise<void> {
   shop = await openSender(console, 'Shop');
   await console.manage('POST', `/api/v2/applications/${shop.application}/features`, 201, { name: 'checkout' });
@@ -69,7 +69,7 @@ const tile = (page: Page, name: string) =>
 const rows = (page: Page) => page.getByRole('grid').locator('[data-index]');
 const firstRow = (page: Page) => page.locator('[data-index="0"]');
 const names = (page: Page) => rows(page).getByRole('rowheader').allInnerTexts();
-const search = (page: Page) => page.getByRole('searchbox', { name: 'Search the flags' });
+const search = (page: Page) => page.getByRole('searchbox', { name: 'Search flags' });
 
 describe('the figures', () => {
   test('are compared with the same time span before', async () => {
@@ -93,7 +93,7 @@ describe('the figures', () => {
     expect(await tile(page, 'Users').getAttribute('aria-pressed')).toBe('true');
   });
 
-  test('of users are compared over the same number of complete days', async () => {
+  test('compare users over the same number of complete days', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     const overviewResponse = await page.waitForResponse((response) => /overview\?/.test(response.url()));
     const { usersBefore } = (await overviewResponse.json()) as { usersBefore: Days & { against: Days } };
@@ -171,7 +171,7 @@ describe('the flags', () => {
     await expect.poll(() => focused.innerText()).toMatch(/second[\s\S]*43/);
   });
 
-  test('are replaced by a hint if there are none', async () => {
+  test('are replaced by a hint until a flag is seen', async () => {
     const { page } = await console.visit(featuresAddress(shop, '', 'Staging'));
     await page.getByRole('heading', { name: 'No flag was seen in Staging yet' }).waitFor();
     expect(await tile(page, 'Checks').count()).toBe(0);
@@ -211,8 +211,8 @@ describe('downloads and links', () => {
   });
 });
 
-describe('live', () => {
-  test('figures update without a reload, and unchanged ones are answered 304', async () => {
+describe('live figures', () => {
+  test('update without a reload, and unchanged figures get status 304', async () => {
     const { page } = await console.visit(featuresAddress(shop, '?range=1h'));
     await expect.poll(() => tile(page, 'Checks').innerText()).toMatch(/Checks\s+0/);
     const unchanged = page.waitForResponse((response) => response.status() === 304);
@@ -235,7 +235,7 @@ describe('live', () => {
       page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${hidden} });
         document.dispatchEvent(new Event('visibilitychange'));`);
     await show(true);
-    // A request that is under way comes to its end.
+    // A request in progress finishes.
     await page.waitForTimeout(500);
     asked = 0;
     await page.clock.runFor(60_000);
@@ -245,7 +245,7 @@ describe('live', () => {
     expect(await rows(page).count()).toBe(3);
   });
 
-  test('a fixed range is read once, and links to the relative one', async () => {
+  test('a fixed range is read once, and links to the relative range', async () => {
     const { page } = await console.visit(featuresAddress(shop, '?range=30d'));
     const chart = page.getByRole('application', { name: 'Checks per day' });
     await chart.focus();
@@ -269,14 +269,14 @@ describe('live', () => {
   });
 });
 
-describe('everyone', () => {
-  test('axe-core finds no faults in light and dark mode', async () => {
+describe('the overview', () => {
+  test('passes axe-core in light and dark mode', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
     expect(await schemeFaults(page)).toEqual([]);
   });
 
-  test('nothing is cut off, nor scrolled sideways, on narrow and wide screens', async () => {
+  test('is neither cut off nor scrolled sideways on narrow and wide screens', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     for (const width of [320, 390, 768, 1280, 2560]) {
       await page.setViewportSize({ width, height: 800 });

@@ -58,7 +58,7 @@ const featureAddress = (name: string) => `/apps/${shop.application}/Production/f
 const item = (page: Page, name: string) => page.getByRole('article', { name });
 
 describe('a code scan', () => {
-  test('is refused for an API key that may only read', async () => {
+  test('is refused for an API key with the scope read', async () => {
     const { code, stderr } = await asKey('read', ...upload());
     expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining('scope write')]);
     expect(code).not.toBe(0);
@@ -75,7 +75,7 @@ describe('a code scan', () => {
     await page.getByText(/Not found in the code since the scan of/).waitFor();
   });
 
-  test('is part of the list of what can go on the command line', async () => {
+  test('appears in the clean-up list on the command line', async () => {
     const { code, stdout, stderr } = await asKey('read', 'cleanup', '--markdown');
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^Cannot go yet: \d/)]);
     expect(stdout).toMatch(/^# Remove 2 flags\n\n- \[ \] `forever`/);
@@ -101,7 +101,7 @@ describe('the owners of a flag', () => {
     expect(owners.map(({ type }) => type)).toEqual(['user', 'text']);
     await page.goto(`${console.origin}/apps/${shop.application}/Production/flags?search=owner:me`);
     await expect.poll(() => page.getByRole('grid').getByRole('rowheader').allInnerTexts()).toEqual(['checkout']);
-    await page.getByLabel('Search the flags').fill('tag:q4 owner:"@shop/checkout"');
+    await page.getByLabel('Search flags').fill('tag:q4 owner:"@shop/checkout"');
     await expect.poll(() => page.getByRole('grid').getByRole('rowheader').allInnerTexts()).toEqual(['checkout']);
   });
 });
@@ -110,7 +110,7 @@ describe('the clean-up page', () => {
   test.each(['light', 'dark'] as const)('passes axe-core in %s mode, also on a phone', async (colorScheme) => {
     const viewport = colorScheme === 'dark' ? { width: 390, height: 800 } : { width: 1280, height: 900 };
     const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`, { colorScheme, viewport });
-    await page.getByRole('heading', { name: 'These 2 flags can go' }).waitFor();
+    await page.getByRole('heading', { name: 'These 2 flags can be removed' }).waitFor();
     await item(page, 'forever').getByText('Pull-request text').click();
     const folder = process.env['SCREENSHOTS'];
     if (folder !== undefined) await page.screenshot({ path: `${folder}/cleanup-${colorScheme}.png`, fullPage: true });

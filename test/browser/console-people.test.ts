@@ -39,17 +39,17 @@ test('shows a person in all environments, and forgets them after a confirmation'
   // An identity names a person: it is not in the address, and so not in the history.
   expect(decodeURIComponent(page.url())).not.toContain('jane');
 
-  await page.getByRole('button', { name: 'Forget this person' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Forget this person' });
-  await dialog.getByText('become invalid at once').waitFor();
+  await page.getByRole('button', { name: 'Forget person' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Forget person' });
+  await dialog.getByText('become invalid immediately').waitFor();
   await dialog.getByText('Totals and counts of unique users stay').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('row', { name: /checkout/ }).waitFor();
 
-  await page.getByRole('button', { name: 'Forget this person' }).click();
-  await dialog.getByRole('button', { name: 'Forget this person' }).click();
+  await page.getByRole('button', { name: 'Forget person' }).click();
+  await dialog.getByRole('button', { name: 'Forget person' }).click();
   await page.getByText('No records of').waitFor();
   const path = `/api/v2/applications/${shop.application}/identities/${encodeURIComponent(jane)}/exposures`;
   for (const environment of ['Production', 'Staging'])
@@ -68,20 +68,20 @@ test('shows the reason of a failure, and keeps the input', async () => {
   await page.getByRole('row', { name: /checkout/ }).waitFor();
 
   await page.route('**/identities?**', (route) => route.abort());
-  await page.getByRole('button', { name: 'Forget this person' }).click();
+  await page.getByRole('button', { name: 'Forget person' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByRole('button', { name: 'Forget this person' }).click();
+  await dialog.getByRole('button', { name: 'Forget person' }).click();
   await dialog.getByRole('alert').waitFor();
   await page.unroute('**/identities?**');
-  await dialog.getByRole('button', { name: 'Forget this person' }).click();
+  await dialog.getByRole('button', { name: 'Forget person' }).click();
   await page.getByText('No records of').waitFor();
 });
 
-test.each(['ann', '..', '<b>bold</b>'])('reports that there are no records of %j', async (identity) => {
+test.each(['ann', '..', '<b>bold</b>'])('reports that no records of %j exist', async (identity) => {
   const { page } = await console_.visit(people());
   await show(page, identity);
   await page.getByText(identity === '..' ? 'They can be removed' : 'No records of').waitFor();
-  await page.getByRole('button', { name: 'Forget this person' }).waitFor();
+  await page.getByRole('button', { name: 'Forget person' }).waitFor();
 });
 
 test('fits a phone and passes axe-core in light and dark mode', async () => {

@@ -27,7 +27,7 @@ test('refuses a range whose end is before its start', async () => {
   await dialog.getByLabel('To', { exact: true }).fill('2026-02-01T10:00');
   await dialog.getByRole('button', { name: 'Show' }).click();
   await dialog.getByRole('alert').getByText('The start must be before the end').waitFor();
-  expect(await dialog.getByText('The range has changed').count()).toBe(0);
+  expect(await dialog.getByText('Range changed').count()).toBe(0);
   expect(page.url()).toMatch(/\?range=1h$/);
 });
 
@@ -46,7 +46,7 @@ test('shows why the server refuses a range, without a retry', async () => {
 
 const inBerlin = { timezoneId: 'Europe/Berlin', locale: 'en-GB' };
 
-test('ranges of the calendar are those of the reader, and compared with the period before', async () => {
+test("calendar ranges use the reader's days, and are compared with the period before", async () => {
   await shop.packet({ checkout: { on: [1] } });
   const { page } = await console_.visit(address('?range=1h'), inBerlin);
   const asked = page.waitForRequest(/overview\?.*compare=week/);
@@ -68,7 +68,7 @@ test('ranges of the calendar are those of the reader, and compared with the peri
   expect(page.url()).toMatch(/range=this-week&compare=none$/);
 });
 
-test('a day is chosen by its date, also by keyboard, and is that of the time zone', async () => {
+test('a day of the time zone is chosen by its date, also by keyboard', async () => {
   const { page } = await console_.visit(address('?range=1h'), inBerlin);
   const picker = page.getByRole('button', { name: 'Range: 1 hour' });
   await picker.focus();
@@ -114,13 +114,13 @@ test('a time zone is chosen for a page or kept for the user, and its dialog retu
   const form = page.locator('form', { has: page.getByLabel('Time zone') });
   expect(await form.getByLabel('Time zone').inputValue()).toBe('Asia/Tokyo');
   await form.getByLabel('Time zone').fill('');
-  await form.getByRole('button', { name: 'Save the time zone' }).click();
-  await page.getByText('Your time zone is saved').waitFor({ state: 'attached' });
+  await form.getByRole('button', { name: 'Save time zone' }).click();
+  await page.getByText('Time zone saved').waitFor({ state: 'attached' });
   await page.goto(`${console_.origin}${address('?range=today')}`);
   await page.getByRole('button', { name: 'Times in Europe/Berlin' }).waitFor();
 });
 
 test('days are UTC days in a zone whose days begin within an hour of UTC, and the page says so', async () => {
   const { page } = await console_.visit(address('?range=30d&tz=Asia/Kolkata'), inBerlin);
-  await page.getByText('Days are UTC days: those of this zone').waitFor();
+  await page.getByText('Days are UTC days: days of this time zone').waitFor();
 });

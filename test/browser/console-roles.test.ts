@@ -63,13 +63,13 @@ test('an Admin gives a member another role in the team', async () => {
   await theirs.getByText('Only Users and Admins').waitFor();
   const { page } = await console.visit('/settings/team');
   await page.getByLabel('Role of Vico').selectOption('User');
-  await page.getByText('The role of Vico is changed').first().waitFor();
+  await page.getByText('Changed role of Vico').first().waitFor();
   expect(await console.manage('GET', `/api/v2/users/${id}`, 200)).toMatchObject({
     role: 'Viewer',
     teamRoles: { [console.credentials.teamId]: 'User' },
   });
   await theirs.reload();
-  await theirs.getByRole('button', { name: 'Add the note' }).waitFor();
+  await theirs.getByRole('button', { name: 'Add note' }).waitFor();
 });
 
 /** Opens a page in a session whose sign-in is an hour old. */
@@ -85,7 +85,7 @@ function visitLater(path: string): Promise<Visit> {
 const confirmation = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' });
 
 async function createKey(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Create an API key' }).click();
+  await page.getByRole('button', { name: 'Create API key' }).click();
   const form = page.getByRole('dialog', { name: /API key/ });
   await form.getByLabel('Name', { exact: true }).fill('Deployment');
   await form.getByRole('button', { name: 'Create', exact: true }).click();

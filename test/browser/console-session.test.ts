@@ -78,7 +78,7 @@ test('signing out in one tab leaves the console in all of them', async () => {
   );
 });
 
-/** Lets a page notice that something has changed, as when the network is back: it reads at once what it shows. */
+/** Makes a page read its data immediately, as when the network is back. */
 const wake = (page: Page) => page.evaluate("window.dispatchEvent(new Event('online'))");
 
 const sessionOver = (page: Page) => page.getByRole('dialog', { name: 'Your session has ended' });
@@ -110,13 +110,13 @@ test('pages whose session has ended continue after a sign-in in another tab', as
     await sessionOver(each).waitFor({ state: 'detached' });
     expect(await each.evaluate('globalThis.kept')).toBe('what was typed');
   }
-  // A browser may not let a page close its tab.
+  // A browser might not let a page close its tab.
   if (!popup.isClosed()) await popup.getByRole('heading', { name: 'You are signed in' }).waitFor();
 });
 
 test('a change after the end of the session is made after signing in again', async () => {
   const { page, context, tab } = await console.visit('/settings/applications', { ownSession: true });
-  await page.getByRole('button', { name: 'Create an application' }).click();
+  await page.getByRole('button', { name: 'Create application' }).click();
   const form = page.getByRole('dialog', { name: /application/ });
   await form.getByLabel('Name', { exact: true }).fill('Typed before');
   await endSessions({ page: await tab(start) });

@@ -26,7 +26,7 @@ async function open(name: string, fields: object = {}) {
   return { id, page, path: `/api/v2/applications/${id}` };
 }
 
-/** Sends a server's report. @returns the status of the answer */
+/** Sends a server's report. @returns the status of the response */
 async function report(key: string): Promise<number> {
   const response = await fetch(`${console.origin}/api/usage/stats`, {
     method: 'POST',
@@ -38,19 +38,19 @@ async function report(key: string): Promise<number> {
 
 /** Creates a Backend key in the page. @returns its text, which the dialog still shows */
 async function createBackendKey(page: Page, name: string): Promise<string> {
-  await page.getByRole('button', { name: 'Create a key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Backend').check();
   await dialog.getByLabel('Name', { exact: true }).fill(name);
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
-  await page.getByRole('dialog', { name: `Copy the key ${name} now` }).waitFor();
+  await page.getByRole('dialog', { name: `Copy key ${name} now` }).waitFor();
   return page.getByRole('dialog').locator('code').innerText();
 }
 
 describe('keys', () => {
   test('creates an application, and shows the text of its Backend key once', async () => {
     const { page } = await console.visit('/settings/applications');
-    await page.getByRole('button', { name: 'Create an application' }).click();
+    await page.getByRole('button', { name: 'Create application' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name', { exact: true }).fill('Created here');
     await dialog.getByLabel('Environments').fill('Production\n\n Test ');
@@ -60,7 +60,7 @@ describe('keys', () => {
     await expect.poll(() => environments.allInnerTexts()).toEqual(['Production', 'Test']);
     const key = await createBackendKey(page, 'Billing');
     expect(key).toMatch(/^fm_be_\w{40}$/);
-    // Neither a hasty Escape nor a second one takes it away.
+    // Neither the first nor a second Escape closes the dialog.
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     expect(await page.getByRole('dialog').locator('code').innerText()).toBe(key);
@@ -77,22 +77,22 @@ describe('keys', () => {
     const old = await createBackendKey(page, 'Server');
     await page.getByRole('button', { name: 'I have stored it' }).click();
     expect(await report(old)).toBe(200);
-    await page.getByRole('button', { name: 'Rotate the key Server' }).click();
-    await page.getByRole('button', { name: 'Create the new key' }).click();
+    await page.getByRole('button', { name: 'Rotate key Server' }).click();
+    await page.getByRole('button', { name: 'Create new key' }).click();
     const dialog = page.getByRole('dialog');
-    await page.getByRole('dialog', { name: 'Copy the key Server now' }).waitFor();
+    await page.getByRole('dialog', { name: 'Copy key Server now' }).waitFor();
     const fresh = await dialog.locator('code').innerText();
     expect(fresh).not.toBe(old);
     await dialog.getByRole('button', { name: 'I have stored it' }).click();
-    await page.getByRole('dialog', { name: 'Switch to the new key' }).waitFor();
+    await page.getByRole('dialog', { name: 'Switch to new key' }).waitFor();
     expect(await report(old)).toBe(200);
     expect(await report(fresh)).toBe(200);
-    await dialog.getByText('Something still sends with it').waitFor();
+    await dialog.getByText('A sender still uses it').waitFor();
     await dialog
       .getByRole('row', { name: 'New' })
       .getByText(/now|ago/)
       .waitFor();
-    await dialog.getByRole('button', { name: 'Delete the old key' }).click();
+    await dialog.getByRole('button', { name: 'Delete old key' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await report(old)).toBe(404);
     expect(await report(fresh)).toBe(200);
@@ -118,9 +118,9 @@ describe('keys', () => {
     expect(await row.getAttribute('aria-current')).toBeNull();
     await page.goto(`${page.url()}&key=leaked`);
     await page.locator('tr[aria-current]', { hasText: 'Oops' }).waitFor();
-    await note.getByRole('button', { name: 'Replace the key Oops' }).click();
+    await note.getByRole('button', { name: 'Replace key Oops' }).click();
     await page
-      .getByRole('dialog', { name: 'Rotate the key Oops' })
+      .getByRole('dialog', { name: 'Rotate key Oops' })
       .getByText(/Oops was never accepted, but 1 message with it was refused \(leaked\)/)
       .waitFor();
   });
@@ -144,7 +144,7 @@ describe('allowed origins', () => {
     await page.getByText(/^Allowed: .*https:\/\/\*\.shop\.example/).waitFor();
     await page.getByRole('button', { name: 'Remove https://*.shop.example' }).click();
     await page.getByText('pages of every origin may send with your keys').waitFor();
-    await page.getByRole('button', { name: 'Remove the origin' }).click();
+    await page.getByRole('button', { name: 'Remove origin' }).click();
     await page.getByText('No entries: pages of every origin may send.').waitFor();
     expect(await console.manage('GET', path, 200)).toMatchObject({ allowedOrigins: [] });
   });
@@ -155,15 +155,15 @@ describe('allowed origins', () => {
     await field.fill('https://shop.example/cart');
     await page.getByText('An origin ends after the host and the port: https://shop.example').waitFor();
     await field.press('Enter');
-    await page.getByText('Cannot take allowedOrigins[0]').waitFor();
+    await page.getByText('`allowedOrigins[0]` must').waitFor();
     expect(await field.getAttribute('aria-invalid')).toBe('true');
     const described = (await field.getAttribute('aria-describedby'))!.split(' ').at(-1)!;
-    expect(await page.locator(`[id="${described}"]`).innerText()).toContain('Cannot take allowedOrigins[0]');
+    expect(await page.locator(`[id="${described}"]`).innerText()).toContain('`allowedOrigins[0]` must');
     expect(await field.inputValue()).toBe('https://shop.example/cart');
   });
 });
 
-test('refuses a duplicate name beside its field, and deletes an environment only by its name', async () => {
+test('refuses a duplicate name next to its field, and deletes an environment only by its name', async () => {
   const { page, path } = await open('Environments', { environments: ['Production', 'Staging'] });
   const field = page.getByLabel('New environment');
   await field.fill('Staging');
@@ -171,17 +171,17 @@ test('refuses a duplicate name beside its field, and deletes an environment only
   await page.getByRole('alert').getByText('already has an environment of this name').waitFor();
   expect(await field.getAttribute('aria-invalid')).toBe('true');
   expect(await page.locator(':focus').inputValue()).toBe('Staging');
-  await page.getByRole('button', { name: 'Delete the environment Staging' }).click();
+  await page.getByRole('button', { name: 'Delete environment Staging' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Type Staging to confirm').fill('staging');
-  await dialog.getByRole('button', { name: 'Delete the environment' }).click();
+  await dialog.getByRole('button', { name: 'Delete environment' }).click();
   expect(await console.manage('GET', path, 200)).toMatchObject({ environments: { length: 2 } });
   await dialog.getByLabel('Type Staging to confirm').fill('Staging');
-  await dialog.getByRole('button', { name: 'Delete the environment' }).click();
+  await dialog.getByRole('button', { name: 'Delete environment' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page
     .getByRole('status')
-    .getByText(/Staging is deleted|The data of Staging has been removed/)
+    .getByText(/Deleted Staging|Removed the data of Staging/)
     .waitFor();
   await field.press('Enter');
   await page.getByRole('row', { name: 'Staging' }).waitFor();
@@ -189,8 +189,8 @@ test('refuses a duplicate name beside its field, and deletes an environment only
 
 describe('a conflict with another change', () => {
   test.each([
-    ['Take theirs', 'Theirs'],
-    ['Save mine', 'Mine'],
+    ['Discard my changes', 'Theirs'],
+    ['Save my changes', 'Mine'],
   ])('"%s" results in %s', async (choice, left) => {
     const { page, path } = await open('Contested');
     const toggle = page.getByLabel('Accept client-generated identities for metrics');
@@ -198,7 +198,7 @@ describe('a conflict with another change', () => {
     const name = page.getByLabel('Name', { exact: true });
     await name.fill('Mine');
     await name.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'It was changed while you edited it' });
+    const dialog = page.getByRole('dialog', { name: 'Someone else changed this while you edited it' });
     await dialog.waitFor();
     expect(await dialog.getByRole('row').allInnerTexts()).toEqual([
       'Setting\tBefore\tNow\tYours',
@@ -229,7 +229,7 @@ test('keeps the input while the server is down, and saves it afterwards', async 
   const again = await startBinary({ data: other.service.data, args });
   onTestFinished(() => void stop(again));
   await name.press('Enter');
-  await page.getByText('The name is saved').first().waitFor();
+  await page.getByText('Name saved').first().waitFor();
   await page.reload();
   await page.getByRole('heading', { name: 'Team Renamed in the dark' }).waitFor();
 });
@@ -237,17 +237,17 @@ test('keeps the input while the server is down, and saves it afterwards', async 
 test('sets a rate of an application, and resets it to the default', async () => {
   const { page, path } = await open('Fast');
   const rate = page.getByLabel('Packets and reports per second');
-  const burst = page.getByLabel('Packets and reports at once');
-  const save = page.getByRole('button', { name: 'Save the rate limits' });
+  const burst = page.getByLabel('Burst size in packets and reports');
+  const save = page.getByRole('button', { name: 'Save rate limits' });
   await page.getByText('If empty: 10,000 (--rate)').waitFor();
   await rate.fill('2.5');
   await burst.fill('0');
   await save.click();
-  await page.getByText('Cannot take burst: must be at least 1').waitFor();
+  await page.getByText('`burst` must be at least 1').waitFor();
   expect(await burst.getAttribute('aria-invalid')).toBe('true');
   await burst.fill('5');
   await save.click();
-  await page.getByText('The rate limits are saved').first().waitFor();
+  await page.getByText('Rate limits saved').first().waitFor();
   expect(await console.manage('GET', path, 200)).toMatchObject({ rate: 2.5, burst: 5 });
   await rate.fill('');
   await save.click();
@@ -258,16 +258,16 @@ test('deletes an application by its name, and its keys stop working', async () =
   const { page, id } = await open('Doomed');
   const key = await createBackendKey(page, 'Server');
   await page.getByRole('button', { name: 'I have stored it' }).click();
-  await page.getByRole('button', { name: 'Delete the application Doomed' }).click();
+  await page.getByRole('button', { name: 'Delete application Doomed' }).click();
   await page.getByLabel('Type Doomed to confirm').fill('Doomed');
-  await page.getByRole('button', { name: 'Delete the application', exact: true }).click();
+  await page.getByRole('button', { name: 'Delete application', exact: true }).click();
   await page.waitForURL(/\/settings\/applications$/);
   expect(await report(key)).toBe(404);
   await page.goto(`${console.origin}/settings/application?app=${id}`);
   await page.getByRole('heading', { name: 'Not found' }).waitFor();
 });
 
-test('shows the limit of the plan beside the field', async () => {
+test('shows the limit of the plan next to the field', async () => {
   const other = await openConsole();
   onTestFinished(() => other.close());
   const team = `/api/v2/teams/${other.credentials.teamId}`;
@@ -275,7 +275,7 @@ test('shows the limit of the plan beside the field', async () => {
   for (const name of ['A', 'B', 'C']) await other.manage('POST', '/api/v2/applications', 201, { name });
   const { page } = await other.visit('/settings/applications', { signedIn: false });
   await signIn(page, other.credentials.adminEmail, other.credentials.adminPassword);
-  await page.getByRole('button', { name: 'Create an application' }).click();
+  await page.getByRole('button', { name: 'Create application' }).click();
   const name = page.getByRole('dialog').getByLabel('Name', { exact: true });
   await name.fill('D');
   await name.press('Enter');

@@ -68,7 +68,7 @@ needing('chromium-headless-shell', 'nginx').test(
     expect(await axeFaults(page)).toEqual([]);
     await packet({ search: { on: [7] } }); // Not of this kind of sender.
     const token = `default:production.${'a'.repeat(56)}`;
-    // The rule as a reader pastes it: the upstream beside the server, and the rest into it.
+    // The rule as a reader pastes it: the upstream next to the server block, and the rest into the block.
     const [upstream, location] = (await page.locator('.connect-text').textContent())!.split('\n\n');
     const tls = 'ssl_certificate /etc/nginx/flagmeter.crt; ssl_certificate_key /etc/nginx/flagmeter.key;';
     const text = `${upstream}\nserver { listen 443 ssl; ${tls}\n${location}\nlocation / { return 404; } }\n`;
@@ -113,10 +113,10 @@ test('Unleash: has a rule for each proxy with the address of the metrics host, a
   const token = `default:production.${'b'.repeat(56)}`;
   await console_.manage('POST', adopt, 201, { token, type: 'Frontend', environment: 'Staging' });
   await page.getByLabel('Token of Unleash', { exact: true }).fill(token);
-  await page.getByRole('button', { name: 'Adopt the token' }).click();
-  await page.getByRole('alert').getByText('is a key of an application already').waitFor();
+  await page.getByRole('button', { name: 'Adopt token' }).click();
+  await page.getByRole('alert').getByText('is already a key of an application').waitFor();
   await page.getByLabel('Token of Unleash', { exact: true }).fill('default:production.short');
-  await page.getByRole('button', { name: 'Adopt the token' }).click();
+  await page.getByRole('button', { name: 'Adopt token' }).click();
   await page.getByRole('alert').getByText('must have 16 to 512').waitFor();
 });
 
@@ -124,17 +124,17 @@ test('Unleash: warns about an adopted token that can be guessed, also in the lis
   const { page, application } = await connect('unleash');
   const token = 'default:production.our-usual-password-1';
   await page.getByLabel('Token of Unleash', { exact: true }).fill(token);
-  await page.getByRole('button', { name: 'Adopt the token' }).click();
+  await page.getByRole('button', { name: 'Adopt token' }).click();
   await page.getByText('fewer than 32 random-looking characters').waitFor();
   await page.goto(`${console_.origin}/settings/application?app=${application}`);
   const note = page.getByRole('note');
   await note.getByText(/The key Adopted Backend \(default:production\..*…\) can be guessed/).waitFor();
   await note.getByText(/create a new token in Unleash, adopt it with .*flagmeter keys adopt/).waitFor();
   await page.getByRole('button', { name: 'Delete' }).first().waitFor();
-  expect(await page.getByRole('button', { name: /^(Rotate|Replace) the key Adopted/ }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /^(Rotate|Replace) key Adopted/ }).count()).toBe(0);
 });
 
-/** The lines under a name, as a reader copies them. */
+/** Returns the lines under a name, as a reader copies them. */
 async function readLines(page: Page, name: string): Promise<string> {
   return (await page.getByRole('region', { name: `The ${name}`, exact: true }).textContent())!;
 }
@@ -145,7 +145,7 @@ needing('chromium-headless-shell', openFeatureSdks).test(
   'OpenFeature: its lines count on a server and on a page',
   async () => {
     const { page, context } = await connect('openfeature');
-    await page.getByRole('button', { name: 'Create a Backend key' }).click();
+    await page.getByRole('button', { name: 'Create Backend key' }).click();
     await page.getByText('is not shown again').waitFor();
     const onServer = `import { InMemoryProvider } from '@openfeature/server-sdk';
 ${providerScript('checkout')}
@@ -186,7 +186,7 @@ needing('chromium-headless-shell', sourcesModules).test(
     const wrong = { method: 'POST', headers: headers('fm_be_wrong'), body: '{}' };
     expect((await fetch(`${console_.origin}/v1/logs`, wrong)).status).toBe(404);
     await page.getByText('A message had an unknown key.').waitFor();
-    await page.getByRole('button', { name: 'Create a Backend key' }).click();
+    await page.getByRole('button', { name: 'Create Backend key' }).click();
     await page.getByText('is not shown again').waitFor();
     const directory = freshDirectory();
     symlinkSync(join(import.meta.dirname, '../../node_modules'), join(directory, 'node_modules'));
@@ -214,7 +214,7 @@ await sdk.shutdown();`;
   },
 );
 
-/** A provider as a program has it. */
+/** Returns the script of a provider, as in a program. */
 function providerScript(name: string): string {
   const flags = { [name]: { disabled: false, variants: { on: true }, defaultVariant: 'on' } };
   return `const provider = new InMemoryProvider(${JSON.stringify(flags)});`;

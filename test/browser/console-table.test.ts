@@ -68,8 +68,8 @@ describe('a click on a row', () => {
   });
 });
 
-describe('on paper', () => {
-  test.each(['light', 'dark'] as const)('the page has all rows and no navigation, in the %s theme', async (theme) => {
+describe('the printed page', () => {
+  test.each(['light', 'dark'] as const)('has all rows and no navigation, in the %s theme', async (theme) => {
     const { page } = await console.visit(featuresAddress(), { colorScheme: theme });
     await row(page, 0).waitFor();
     await page.locator('.chart canvas').waitFor();
@@ -106,7 +106,7 @@ test('columns are selected and ordered, for this user, and can be restored', asy
   const other = await tab(featuresAddress());
   await expect.poll(async () => (await heads(other)).join()).toMatch(/First seen/);
   await page.getByRole('button', { name: 'Columns' }).click();
-  await page.getByRole('button', { name: 'Restore the default columns' }).click();
+  await page.getByRole('button', { name: 'Restore default columns' }).click();
   await expect.poll(async () => (await heads(page)).join()).toMatch(/Flag,Trend,Checks/);
 });
 
@@ -168,7 +168,7 @@ test('a view is saved, opened from its link, updated and deleted', async () => {
   await page.goto(console.origin + featuresAddress('?search=other'));
   await link.click();
   await expect.poll(() => new URL(page.url()).search).toBe('?search=flag-1&sort=flag');
-  await page.getByRole('searchbox', { name: 'Search the flags' }).fill('flag-2');
+  await page.getByRole('searchbox', { name: 'Search flags' }).fill('flag-2');
   await menu.click();
   await page.getByRole('menuitem', { name: 'Manage views' }).click();
   await dialog.getByRole('button', { name: 'Update' }).click();
@@ -177,7 +177,7 @@ test('a view is saved, opened from its link, updated and deleted', async () => {
     .toMatchObject({ items: [{ name: 'Ones', query: 'search=flag-2&sort=flag', shared: true }] });
   expect(await axeFaults(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Delete' }).click();
-  await dialog.getByText('No view is saved.').waitFor();
+  await dialog.getByText('No saved views.').waitFor();
   await expect.poll(() => link.count()).toBe(0);
 });
 
@@ -214,13 +214,13 @@ test('environments are shown side by side', async () => {
   await expect
     .poll(() => grid.getByRole('columnheader').allInnerTexts())
     .toEqual(['Flag', expect.stringMatching(/^Production/), 'Staging', 'Development']);
-  await grid.getByRole('row', { name: /flag-7 on 91% .* off 75% · 20 · .* never here/ }).waitFor();
+  await grid.getByRole('row', { name: /flag-7 on 91% .* off 75% · 20 · .* not seen here/ }).waitFor();
   expect(await axeFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'All environments' }).click();
   await page.getByRole('grid', { name: 'Flags', exact: true }).waitFor();
 });
 
-test('the table with all of its usual columns fits the page, or becomes compact', async () => {
+test('the table with all of its default columns fits the page, or becomes compact', async () => {
   const feature = `/api/v2/applications/${shop.application}/features/flag-1`;
   const patch = { owners: [{ type: 'text', name: 'Payments' }], split: { on: 1, off: 1 } };
   await console.manage('PATCH', feature, 200, patch);

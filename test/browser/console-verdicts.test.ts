@@ -15,7 +15,7 @@ let console: Console;
 let shop: Sender;
 let billing: Sender;
 
-/** A flag in use, one with checks in a report that is 40 days late, one that was declared only, and a misspelt one. */
+/** Fills in a used flag, a flag whose report is 40 days late, a flag that was only declared, and a misspelt flag. */
 async function fillShop(): Promise<void> {
   shop = await openSender(console, 'Shop');
   for (const name of ['checkout', 'old-banner', 'next-year'])
@@ -25,7 +25,7 @@ async function fillShop(): Promise<void> {
   for (const ago of [20, 0]) await shop.report(daysAgo(ago), { checkout: used, chekcout: { on: [3], off: [1] } });
 }
 
-/** An application whose only sender is an SDK of Unleash. */
+/** Fills in an application whose only sender is an SDK of Unleash. */
 async function fillBilling(): Promise<void> {
   billing = await openSender(console, 'Billing');
   const adopted = { token, type: 'Backend', environment: 'Production' };
@@ -73,7 +73,7 @@ describe('the verdict', () => {
     const { page } = await console.visit(featuresAddress(shop));
     await findRow(page, 'old-banner').getByText('cannot tell').waitFor();
     const misspelt = findRow(page, 'chekcout').getByText('undeclared – did you mean checkout?');
-    expect(await misspelt.getAttribute('title')).toMatch(/may be misspelt/);
+    expect(await misspelt.getAttribute('title')).toMatch(/might be misspelt/);
     expect(await misspelt.getAttribute('class')).toContain('overview-kind-undeclared');
     expect(await findRow(page, 'next-year').getByText('new').count()).toBe(1);
     await page.getByLabel('State').selectOption({ label: 'cannot tell (1)' });
@@ -81,15 +81,15 @@ describe('the verdict', () => {
     expect(page.url()).toContain('state=cannot_tell');
     await page.getByRole('link', { name: 'old-banner' }).first().click();
     await page.getByRole('heading', { name: 'Cannot tell whether it is used' }).waitFor();
-    await page.getByText(/still names it in Production, at earlier times: a clock may be wrong\./).waitFor();
+    await page.getByText(/still names it in Production, at earlier times: a clock might be wrong\./).waitFor();
   });
 
-  test('on an undeclared flag is not good news, and links to the similar declared one', async () => {
+  test('is not good news for an undeclared flag, and links to the similar declared flag', async () => {
     const { page } = await console.visit(featureAddress(shop, 'chekcout'));
     await page.locator('.flag-verdict.panel-warn').waitFor();
-    await page.getByText('it may be misspelt').waitFor();
+    await page.getByText('and might be misspelt').waitFor();
     expect(await page.getByRole('link', { name: 'checkout', exact: true }).count()).toBe(1);
-    expect(await page.getByText('It is not declared.').count()).toBe(1);
+    expect(await page.getByText('The flag is not declared.').count()).toBe(1);
   });
 });
 

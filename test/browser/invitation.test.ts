@@ -85,10 +85,10 @@ test('an administrator resets a password by a link, and withdraws it', async () 
   const { page } = await console.visit('/settings/users', { colorScheme: 'dark' });
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Reset link for Hopper' }).click();
-  await dialog.getByRole('heading', { name: 'Reset the password of Hopper' }).waitFor();
+  await dialog.getByRole('heading', { name: 'Reset password of Hopper' }).waitFor();
   await dialog.getByLabel('End all sessions now').check();
   expect(await axeFaults(page)).toEqual([]);
-  await dialog.getByRole('button', { name: 'Make the link' }).click();
+  await dialog.getByRole('button', { name: 'Create link' }).click();
   await dialog.getByText('The link is valid once').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   const link = await dialog.locator('code').innerText();
@@ -96,7 +96,7 @@ test('an administrator resets a password by a link, and withdraws it', async () 
   const row = page.getByRole('row', { name: 'Hopper' });
   await row.getByText('reset link, until').waitFor();
   await page.getByRole('button', { name: 'Reset link for Hopper' }).click();
-  await dialog.getByRole('button', { name: 'Withdraw the link' }).click();
+  await dialog.getByRole('button', { name: 'Withdraw link' }).click();
   await row.getByText('reset link, until').waitFor({ state: 'detached' });
   const hers = await console.visit(link.replace(console.origin, ''), { signedIn: false });
   await hers.page.getByText('This link is not valid').waitFor();

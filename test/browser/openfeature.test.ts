@@ -89,12 +89,12 @@ describe("the web SDK with flagmeter's hook", () => {
     await page.close();
   });
 
-  describe.concurrent('during an outage', () => {
+  describe.concurrent('the hook during an outage', () => {
     test.each<[string, Behaviour]>([
       ['the server is unreachable', 'refuse'],
-      ['the server answers 503', 503],
-      ['the server answers 429', 429],
-    ])('counts once what is evaluated while %s', async (_, behaviour) => {
+      ['the server responds with 503', 503],
+      ['the server responds with 429', 429],
+    ])('counts evaluations once while %s', async (_, behaviour) => {
       const { page, host, environment } = await open({ seconds: 1 });
       host.behave(behaviour);
       await page.evaluate(evaluate(100));
@@ -107,7 +107,7 @@ describe("the web SDK with flagmeter's hook", () => {
       await page.close();
     });
 
-    test('counts a packet twice whose answer is lost', async () => {
+    test('counts a packet twice if its response is lost', async () => {
       const { page, host, environment } = await open({ seconds: 3600 });
       host.behave('lose', 'forward');
       await page.evaluate(evaluate(100));
@@ -125,7 +125,7 @@ describe("the web SDK with flagmeter's hook", () => {
     ['closed', close, ''],
     ['closed, without `keepalive`', close, 'delete Request.prototype.keepalive'],
     ['closed, without beacons', close, 'delete Navigator.prototype.sendBeacon'],
-  ])('sends what waits when the page is %s', async (_, leave, script) => {
+  ])('sends waiting counts when the page is %s', async (_, leave, script) => {
     const { page, environment } = await open({ seconds: 3600 }, script);
     await page.evaluate(evaluate(100));
     await leave(page);
@@ -134,7 +134,7 @@ describe("the web SDK with flagmeter's hook", () => {
     await page.close();
   });
 
-  test('sends what waits when the page is closed after an outage', async () => {
+  test('sends waiting counts when the page is closed after an outage', async () => {
     const { page, host, environment } = await open({ seconds: 3600 });
     host.behave(503, 'forward');
     await page.evaluate(evaluate(100));
@@ -145,14 +145,14 @@ describe("the web SDK with flagmeter's hook", () => {
     await page.close();
   });
 
-  test('sends what waits when OpenFeature is closed', async () => {
+  test('sends waiting counts when OpenFeature is closed', async () => {
     const { page, environment } = await open({ seconds: 3600 });
     await page.evaluate(`(() => { ${evaluate(5)} return app.OpenFeature.close(); })()`);
     expect(await readCounts(owner, environment)).toEqual({ checkout: [['on', 5, 0]] });
     await page.close();
   });
 
-  test('counts once what is evaluated across a restart of the server', async () => {
+  test('counts evaluations once across a restart of the server', async () => {
     const { page, host, environment } = await open({ seconds: 1 });
     await page.evaluate(evaluate(100));
     await page.evaluate('app.meter.flush()');

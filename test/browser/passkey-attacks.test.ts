@@ -155,7 +155,7 @@ describe('the sign-in page', () => {
     const { session, authenticatorId } = copy;
     await session.send('WebAuthn.addCredential', { authenticatorId, credential: copied });
     await enter(thief, copy);
-    await thief.getByRole('alert').getByText('a copy of it may be in use').waitFor();
+    await thief.getByRole('alert').getByText('a copy of it might be in use').waitFor();
   });
 
   test('rejects a device that a changed page did not ask to verify its user', async () => {

@@ -29,11 +29,11 @@ afterAll(async () => {
 });
 
 interface VirtualAuthenticator {
-  /** Whether the user touches the authenticator when the browser asks. */
+  /** Sets whether the user touches the authenticator when the browser asks. */
   touch(enabled: boolean): Promise<unknown>;
 }
 
-/** Plugs in Chromium's virtual authenticator. By default it verifies its user and stores discoverable credentials, as platforms do. */
+/** Plugs in a virtual authenticator. By default it verifies its user and stores discoverable credentials. */
 async function plugIn(page: Page, options: object = {}): Promise<VirtualAuthenticator> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable');
@@ -49,7 +49,7 @@ async function plugIn(page: Page, options: object = {}): Promise<VirtualAuthenti
 
 /** Adds a passkey from the page of the reader's account. */
 async function addFrom(page: Page, name: string): Promise<void> {
-  await page.getByRole('link', { name: 'Add a passkey' }).click();
+  await page.getByRole('link', { name: 'Add passkey' }).click();
   await page.getByLabel('Name (optional)').fill(name);
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByRole('row', { name }).waitFor();
@@ -69,14 +69,15 @@ test('a passkey is added, renamed, signs its user in without a password, and is 
   const { touch } = await plugIn(page);
   await addFrom(page, 'Laptop');
   expect(new URL(page.url()).hostname).toBe('127.0.0.1');
-  await page.getByRole('button', { name: 'Rename the passkey Laptop' }).click();
+  await page.getByRole('button', { name: 'Rename passkey Laptop' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Desk');
-  await page.getByRole('button', { name: 'Save the name' }).click();
+  await page.getByRole('button', { name: 'Save name' }).click();
   await page.getByRole('row', { name: 'Desk' }).getByText('Never').waitFor();
   await signOut(page);
-  // The browser suggests it in the field of the e-mail address, and the virtual authenticator chooses it by itself.
+  // The browser suggests the passkey in the field of the e-mail address, and the virtual authenticator chooses it by
+  // itself.
   await account(page).waitFor();
-  await page.getByRole('link', { name: 'Add a passkey' }).click();
+  await page.getByRole('link', { name: 'Add passkey' }).click();
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByRole('status').getByText('This device has a passkey for this account already.').waitFor();
   await touch(false);
@@ -86,8 +87,8 @@ test('a passkey is added, renamed, signs its user in without a password, and is 
   await signInButton(page).click();
   await account(page).waitFor();
   await touch(false);
-  await page.getByRole('button', { name: 'Remove the passkey Desk' }).click();
-  await page.getByRole('button', { name: 'Remove the passkey', exact: true }).click();
+  await page.getByRole('button', { name: 'Remove passkey Desk' }).click();
+  await page.getByRole('button', { name: 'Remove passkey', exact: true }).click();
   await page.getByRole('row', { name: 'Desk' }).waitFor({ state: 'detached' });
   await signOut(page);
   await signInButton(page).waitFor();
@@ -158,10 +159,10 @@ test('an Admin removes the lost passkey of a user', async () => {
   await browser.submit({ action: 'add-passkey', ...device.create(options) });
   const { page } = await shop.visit('/settings/users', { ownSession: true });
   await page.getByRole('button', { name: 'Change Grace' }).click();
-  const remove = page.getByRole('button', { name: 'Remove the passkeys and the authenticator app of Grace' });
+  const remove = page.getByRole('button', { name: 'Remove passkeys and authenticator app of Grace' });
   await remove.click();
   expect(await axeFaults(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Remove the factors', exact: true }).click();
+  await page.getByRole('button', { name: 'Remove factors', exact: true }).click();
   await remove.waitFor({ state: 'detached' });
   expect(await shop.manage('GET', `/api/v2/users/${id}/passkeys`, 200)).toEqual({ items: [] });
 });

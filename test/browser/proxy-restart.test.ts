@@ -56,7 +56,7 @@ for (const kind of proxyKinds)
       const url = `https://localhost:${proxy.port}`;
       const options = { key, environment: 'Production' };
       const { page } = await openWithSnippet(browser, pages, url, options, { path: `/${kind}` });
-      /** The status of a packet that needs a preflight, as a published client sends it; 0 when the page cannot read it. */
+      /** The status of a packet that needs a preflight; 0 if the page cannot read it. */
       const status = () =>
         page.evaluate(
           ([to, body]) =>

@@ -19,7 +19,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** A code of the authenticator app, some time steps from now. */
+/** Generates a code of the authenticator app, some time steps from now. */
 function generateCode(secret: string, steps = 0): string {
   return TOTP.generate({ secret: new TOTP({ secret }).secret, timestamp: Date.now() + steps * 30_000 });
 }
@@ -38,7 +38,7 @@ const continueWith = async (page: Page, code: string) => {
   await page.getByRole('button', { name: 'Continue' }).click();
 };
 
-/** In both themes. */
+/** Checks the page with axe-core in both themes. */
 async function expectAccessible(page: Page): Promise<void> {
   expect(await schemeFaults(page)).toEqual([]);
 }
@@ -52,7 +52,7 @@ describe('two-step verification', () => {
     await shop.manage('POST', '/api/v2/users', 201, user);
     const { page } = await shop.visit('/settings/you', { signedIn: false });
     await signInFirst(page, email, first, password);
-    await page.getByRole('link', { name: 'Set up an authenticator app' }).click();
+    await page.getByRole('link', { name: 'Set up authenticator app' }).click();
     await page.getByRole('img', { name: 'QR code of the key' }).waitFor();
     await expectAccessible(page);
     const secret = (await page.locator('main code').innerText()).replaceAll(' ', '');
@@ -86,8 +86,8 @@ describe('two-step verification', () => {
       .first()
       .waitFor();
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'Remove the authenticator app' }).click();
-    await page.getByRole('button', { name: 'Remove it' }).click();
+    await page.getByRole('button', { name: 'Remove authenticator app' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove authenticator app' }).click();
     await page.getByText('No authenticator app is set up').waitFor();
   });
 
@@ -95,11 +95,11 @@ describe('two-step verification', () => {
     const { page } = await shop.visit('/settings/sign-in');
     const rule = page.getByLabel('Who needs a second factor');
     await rule.selectOption('admins');
-    await page.getByRole('button', { name: 'Save the policy' }).click();
+    await page.getByRole('button', { name: 'Save policy' }).click();
     await page.locator('.form-done').waitFor();
     await expectAccessible(page);
     await rule.selectOption('optional');
-    await page.getByRole('button', { name: 'Save the policy' }).click();
+    await page.getByRole('button', { name: 'Save policy' }).click();
     await page.locator('.form-done').waitFor();
     await page.goto(`${shop.origin}/settings/users`);
     await page.getByRole('button', { name: 'Sign-ins of Grace' }).click();

@@ -92,7 +92,7 @@ async function exchange(code: string | undefined, redirectUri: string): Promise<
   return (await fetch(`http://${service.http}/connect/token`, { method: 'POST', body })).status;
 }
 
-describe('on a phone without JavaScript', () => {
+describe('the sign-in page on a phone without JavaScript', () => {
   test('a user signs in, and their program gets a valid code', async () => {
     const { page, callback, complaints } = await visit(phone);
     await send(page);
@@ -105,7 +105,7 @@ describe('on a phone without JavaScript', () => {
     expect(others).toEqual([]);
   });
 
-  test('the page fits the narrowest screen, and its fields are large enough for a finger', async () => {
+  test('fits the narrowest screen, and its fields are large enough for a finger', async () => {
     const { page } = await visit({ ...phone, viewport: { width: 320, height: 568 } });
     expect(await readWidth(page)).toBe(320);
     for (const control of await page.locator('input:not([type=hidden]), button').all())
@@ -147,7 +147,7 @@ describe('on a phone without JavaScript', () => {
   });
 });
 
-test.each(['light', 'dark'] as const)('in %s mode all text is readable', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('all text is readable in %s mode', async (colorScheme) => {
   const { page } = await visit({ colorScheme });
   await send(page, 'wrong', 'nobody@example.com');
   await page.getByRole('alert').waitFor();

@@ -20,7 +20,7 @@ afterAll(async () => {
   pages.close();
 });
 
-describe('with a server in trouble', () => {
+describe('the snippet with a server in trouble', () => {
   let host: FlakyHost;
   beforeAll(async () => {
     host = await startFlakyHost(snippet.script);
@@ -31,7 +31,7 @@ describe('with a server in trouble', () => {
     host.respondWith();
   });
 
-  /** A page whose timers are the test's. */
+  /** Opens a page whose timers the test controls. */
   async function openWithClock(options: object = {}) {
     const page = await browser.newPage();
     await page.clock.install();
@@ -45,12 +45,12 @@ describe('with a server in trouble', () => {
     await page.goto(`${pages.origin}/clock`);
     await vi.waitFor(async () => expect(await page.evaluate('window.flags !== undefined')).toBe(true), 10_000);
     await page.clock.pauseAt(Date.now() + 60_000);
-    /** Waits until the host got this number of requests, and the page their answers. */
+    /** Waits until the host got this number of requests, and the page their responses. */
     const settled = (requests: number) =>
       vi.waitFor(async () => {
         expect([host.received.length, await page.evaluate('window.unanswered')]).toEqual([requests, 0]);
       });
-    return { page, problems: errors, settled };
+    return { page, errors, settled };
   }
 
   const counts = () => host.received.map(({ body, status }) => [status, JSON.parse(body).f]);
@@ -65,18 +65,18 @@ describe('with a server in trouble', () => {
     expect(counts()).toEqual([[202, { a: { on: [1, 0, 0] }, b: { on: [1, 0, 0] } }]]);
     const [{ path, headers }] = host.received as [(typeof host.received)[0]];
     expect(path).toBe('/api/frontend/telemetry');
-    expect(headers['content-type']).toBe('text/plain;charset=UTF-8'); // Which needs no preflight.
+    expect(headers['content-type']).toBe('text/plain;charset=UTF-8'); // It needs no preflight.
     expect(headers.cookie).toBeUndefined();
     await page.close();
   });
 
-  // The pause after one failure is 20 s, after two 40 s, each from half of it to one and a half.
+  // The pause is 20 s after one failure and 40 s after two failures, times a random factor from 0.5 to 1.5.
   test.each([
     [429, 'shortest', 0, 10_000, 20_000],
     [503, 'longest', 1, 30_000, 60_000],
-  ])('keeps its counts after %i, adds later ones, and waits longer each time: the %s pauses', async (...row) => {
+  ])('keeps its counts after %i, adds later counts, and waits longer each time: the %s pauses', async (...row) => {
     const [status, , random, first, second] = row;
-    const { page, problems, settled } = await openWithClock();
+    const { page, errors, settled } = await openWithClock();
     await page.evaluate(`Math.random = () => ${random}`);
     host.respondWith(status, status);
     await page.evaluate(`flags.checked('a', 'on'); flags.set('gauge', 1); flags.add('sum', 2); flags.flush()`);
@@ -91,12 +91,12 @@ describe('with a server in trouble', () => {
     await settled(3);
     const { f, m } = JSON.parse(host.received[2]!.body);
     expect([f, m]).toEqual([{ a: { on: [2, 0, 0] } }, { gauge: 7, sum: 5 }]);
-    expect(problems).toEqual([]);
+    expect(errors).toEqual([]);
     await page.close();
   });
 
   test('keeps its counts without a network', async () => {
-    const { page, problems, settled } = await openWithClock();
+    const { page, errors, settled } = await openWithClock();
     await page.context().setOffline(true);
     await page.evaluate(`flags.checked('a', 'on'), flags.flush()`);
     await page.evaluate(`flags.checked('a', 'on')`);
@@ -104,11 +104,11 @@ describe('with a server in trouble', () => {
     await page.clock.runFor(30_100);
     await settled(1);
     expect(counts()).toEqual([[202, { a: { on: [2, 0, 0] } }]]);
-    expect(problems).toEqual([]);
+    expect(errors).toEqual([]);
     await page.close();
   });
 
-  test('sends a packet in parts that was too large', async () => {
+  test('splits a packet that was too large', async () => {
     const { page } = await openWithClock();
     host.respondWith(413, 413);
     await page.evaluate(`(() => {
@@ -122,7 +122,7 @@ describe('with a server in trouble', () => {
     await page.close();
   });
 
-  test('flush resolves after what was counted during an earlier one', async () => {
+  test('sends counts that were added during an earlier flush with the next flush', async () => {
     const { page } = await openWithClock();
     await page.evaluate(`flags.checked('a', 'on'); flags.flush(); flags.checked('b', 'on'); flags.flush()`);
     expect(counts()).toEqual([
@@ -133,14 +133,14 @@ describe('with a server in trouble', () => {
   });
 
   test.each(['often', 1e9])('waits between packets when its interval is %j', async (seconds) => {
-    const { page, problems } = await openWithClock({ seconds });
+    const { page, errors } = await openWithClock({ seconds });
     await page.evaluate(`flags.checked('a', 'on')`);
     await page.clock.runFor(9_000);
-    expect([host.received, problems]).toEqual([[], []]);
+    expect([host.received, errors]).toEqual([[], []]);
     await page.close();
   });
 
-  test.each([400, 403, 404, 413])('drops what was answered %i', async (status) => {
+  test.each([400, 403, 404, 413])('drops counts that are refused with status %i', async (status) => {
     const { page } = await openWithClock();
     host.respondWith(status);
     await page.evaluate(`flags.checked('a', 'on'), flags.flush()`);
@@ -170,7 +170,7 @@ describe('with a server in trouble', () => {
   });
 
   test('counts hostile names as names, ignores invalid counts, and never throws', async () => {
-    const { page, problems } = await openWithClock();
+    const { page, errors } = await openWithClock();
     await page.evaluate(`(async () => {
       for (const name of ['__proto__', 'constructor', 'toString', 'a"b\\\\c']) flags.checked(name, name);
       flags.checked('empty', ''); flags.checked('\\ud800', 'on'); flags.checked(Symbol(), 'on'); flags.checked();
@@ -186,7 +186,7 @@ describe('with a server in trouble', () => {
     expect(Object.keys(m)).toEqual(['__proto__', 'huge']);
     expect(m.huge).toBe(1e308);
     expect(await page.evaluate(`({}).on === undefined && ({}).__proto__ === Object.prototype`)).toBe(true);
-    expect(problems).toEqual([]);
+    expect(errors).toEqual([]);
     await page.close();
   });
 
@@ -198,7 +198,7 @@ describe('with a server in trouble', () => {
       'the storage is blocked',
       `Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied') } })`,
     ],
-  ])('leaves a page alone where %s', async (_, before) => {
+  ])('does not disturb a page where %s', async (_, before) => {
     const { page, errors } = await openWithSnippet(
       browser,
       pages,

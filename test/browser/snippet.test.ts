@@ -41,7 +41,7 @@ test('the snippet has at most 1536 bytes, gzipped', () => {
   expect(length).toBeLessThanOrEqual(1536);
 });
 
-describe('with a real server', () => {
+describe('the snippet with a real server', () => {
   let binary: Binary;
   let key: string;
   let read: (feature: string) => Promise<unknown>;
@@ -116,7 +116,7 @@ describe('with a real server', () => {
     await page.close();
   });
 
-  test('counts the neighbours of names and values that are not valid', async () => {
+  test('counts valid names and values next to invalid ones', async () => {
     const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
@@ -148,7 +148,7 @@ describe('with a real server', () => {
   test.each([
     ['is left', 'Development', (page: Page) => page.goto('about:blank')],
     ['is closed', 'Closing', (page: Page) => page.close({ runBeforeUnload: true })],
-  ])('sends 900 names when the page %s at once', async (_, environment, leave) => {
+  ])('sends 900 names when the page %s immediately', async (_, environment, leave) => {
     const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, { key, environment });
     await page.evaluate(`for (let at = 0; at < 900; at += 1) flags.checked('a-feature-of-this-page-' + at, 'enabled')`);
     await leave(page);
@@ -183,7 +183,7 @@ describe('with a real server', () => {
     await page.close();
   });
 
-  test.each(['pagehide', 'visibilitychange'])('sends what the page counts in its own %s', async (event) => {
+  test.each(['pagehide', 'visibilitychange'])('sends counts that the page adds during %s', async (event) => {
     const { page } = await openWithSnippet(context, pages, `http://${binary.http}`, { key, environment: 'Production' });
     const target = event === 'pagehide' ? 'window' : 'document';
     await page.evaluate(`${target}.addEventListener('${event}', () => flags.used('${event}', 'on'))`);
@@ -192,7 +192,7 @@ describe('with a real server', () => {
     await page.close();
   });
 
-  test('sends it as a beacon where fetch does not outlive a page', async () => {
+  test('sends counts as a beacon where fetch does not outlive a page', async () => {
     const before = 'delete Request.prototype.keepalive';
     const { page } = await openWithSnippet(
       context,
@@ -217,7 +217,9 @@ describe('with a real server', () => {
       flags.checked('lost', 'on'); await flags.flush();
     })()`);
     const own = errors.filter((text) => text.startsWith('flagmeter:'));
-    expect(own).toEqual([`flagmeter: http://${binary.http}/api/frontend/telemetry answered 404; counts are lost`]);
+    expect(own).toEqual([
+      `flagmeter: http://${binary.http}/api/frontend/telemetry responded with 404; counts are lost`,
+    ]);
     await page.close();
   });
 

@@ -54,7 +54,7 @@ describe("Unleash's SDK for pages", () => {
     cleanUp();
   });
 
-  /** Opens a page with the SDK, which reports to an environment of its own through a host of its own, by default of another origin. */
+  /** Opens a page whose SDK reports to its own environment through its own host, by default of another origin. */
   async function open({
     program = 'client' as (typeof programs)[number],
     metricsInterval = 1,
@@ -82,14 +82,14 @@ describe("Unleash's SDK for pages", () => {
   const countsBecome = (environment: string, expected: object) =>
     vi.waitFor(async () => expect(await readCounts(owner, environment)).toEqual(expected));
 
-  /** The counts after so many checks of each flag. */
+  /** Returns the counts after the given number of checks of each flag. */
   const expectedCounts = (checkout: number, search = checkout, banner = checkout) => ({
     checkout: [['enabled', checkout, 0]],
     search: [['disabled', search, 0]],
     banner: [['blue', banner, 0]],
   });
 
-  describe.concurrent('beside other pages', () => {
+  describe.concurrent('the SDK next to other pages', () => {
     test('counts each check after a preflight', async () => {
       const { page, host, environment } = await open();
       await page.evaluate('check(3)');
@@ -101,7 +101,7 @@ describe("Unleash's SDK for pages", () => {
       await page.close();
     });
 
-    test('for React counts what its reports contain', async () => {
+    test('counts the reports of the SDK for React', async () => {
       const { page, environment, answered } = await open({ program: 'react' });
       for (const products of [3, 4]) {
         const before = answered().length;
@@ -124,9 +124,9 @@ describe("Unleash's SDK for pages", () => {
 
     test.each<[string, Behaviour]>([
       ['the server is unreachable', 'refuse'],
-      ['the server answers 503', 503],
-      ['the server answers 429', 429],
-    ])('does not repeat what it sends while %s, and what it sends later counts once', async (_, behaviour) => {
+      ['the server responds with 503', 503],
+      ['the server responds with 429', 429],
+    ])('does not repeat a report that it sends while %s, and counts later reports once', async (_, behaviour) => {
       const { page, host, environment, answered } = await open();
       await page.evaluate('check(1)');
       await countsBecome(environment, expectedCounts(1));
@@ -141,13 +141,13 @@ describe("Unleash's SDK for pages", () => {
       await page.close();
     });
 
-    test('counts once what it sends while answers are lost', async () => {
+    test('counts a report once if its response is lost', async () => {
       const { page, host, environment } = await open();
       host.behave('lose');
       await page.evaluate('check(10)');
       await countsBecome(environment, expectedCounts(10));
       host.behave('forward', 'lose', 'forward');
-      // Chromium itself repeats a request whose answer is lost on a connection in use.
+      // Chromium itself repeats a request whose response is lost on a connection in use.
       for (const count of [1, 2, 3]) {
         await page.evaluate('check(1)');
         await countsBecome(environment, expectedCounts(10 + count));
@@ -155,7 +155,7 @@ describe("Unleash's SDK for pages", () => {
       await page.close();
     });
 
-    test('counts what it sends when the page is hidden', async () => {
+    test('counts the report that it sends when the page is hidden', async () => {
       const { page, environment } = await open({ metricsInterval: 3600 });
       await page.evaluate(`(() => {
       check(100);
@@ -173,7 +173,7 @@ describe("Unleash's SDK for pages", () => {
       ['the origin of the page', 'closed', close, true],
       ['another origin', 'left', leave, false],
       ['another origin', 'closed', close, false],
-    ])('counts what it sends to %s when the page is %s', async (_, __, end, isSameOrigin) => {
+    ])('counts the report that it sends to %s when the page is %s', async (_, __, end, isSameOrigin) => {
       const { page, host, environment } = await open({ metricsInterval: 3600, isSameOrigin });
       await page.evaluate('check(100)');
       await end(page);
@@ -183,7 +183,7 @@ describe("Unleash's SDK for pages", () => {
     });
   });
 
-  test('counts on after a restart of the server', async () => {
+  test('continues to count after a restart of the server', async () => {
     const { page, host, environment } = await open();
     await page.evaluate('check(3)');
     await countsBecome(environment, expectedCounts(3));
@@ -200,16 +200,16 @@ describe("Unleash's SDK for pages", () => {
 type Toggles = Record<string, { yes: number; no: number; variants: Record<string, number> }>;
 
 interface ReportResponse {
-  /** 0 without an answer. */
+  /** 0 without a response. */
   readonly status: number;
   readonly toggles: Toggles;
 }
 
-/** Collects the answers to the reports of a page. */
+/** Collects the responses to the reports of a page. */
 function recordResponses(page: Page): () => readonly ReportResponse[] {
   const responses = new Map<Request, ReportResponse>();
   const add = (request: Request, status: number) => {
-    // The SDK does not read the body, so a request with an answer may fail as well.
+    // The SDK does not read the body, so a request with a response can fail as well.
     if (request.method() === 'POST' && !responses.has(request))
       responses.set(request, { status, toggles: request.postDataJSON().bucket.toggles });
   };

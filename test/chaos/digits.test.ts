@@ -11,13 +11,13 @@ function createDigits(all: readonly Outcome[]): Digits {
   return digits;
 }
 
-/** The sum if each request was counted this number of times. */
+/** Returns the sum if each request was counted this number of times. */
 function computeSum(times: readonly number[]): number {
   return times.reduce((sum, count, index) => sum + count * 4 ** index, 0);
 }
 
-describe('a sum of powers of four', () => {
-  it('is right exactly if each request was counted an allowed number of times', () => {
+describe('Digits', () => {
+  it('accepts a sum exactly if each request was counted an allowed number of times', () => {
     const requests = outcomes.chain((all) =>
       fc.tuple(
         fc.constant(all),
@@ -34,12 +34,12 @@ describe('a sum of powers of four', () => {
     );
   });
 
-  it('contains the number of its requests', () => {
+  it('returns the number of requests in a sum', () => {
     expect(createDigits(['accepted', 'unknown', 'unknown']).countedIn(computeSum([1, 0, 1]))).toBe(2);
   });
 
-  it('is wrong when it is more than all requests can make', () => {
-    expect(createDigits(['accepted']).faults(5)).toEqual(['the sum 5 is more than 1 requests can make']);
+  it('rejects a sum that is more than all requests can add up to', () => {
+    expect(createDigits(['accepted']).faults(5)).toEqual(['the sum 5 is more than 1 requests can add up to']);
   });
 
   it('fits a count of fifteen requests', () => {

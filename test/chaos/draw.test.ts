@@ -7,23 +7,23 @@ const scene = { database: {}, nodes: [{ name: 'node1' }, { name: 'node2' }, { na
 const drawn = (seed: number) => drawFaults(scene, new Dice(seed), []);
 const seeds = Array.from({ length: 2_000 }, (_, seed) => seed);
 
-it('draws the same faults from the same seed', () => {
+it('drawFaults draws the same faults from the same seed', () => {
   for (const seed of seeds.slice(0, 20)) expect(drawn(seed)).toEqual(drawn(seed));
 });
 
-it('draws every fault sooner or later, one to three at once', () => {
+it('drawFaults draws every fault sooner or later, one to three at the same time', () => {
   const all = seeds.map(drawn);
   const often = [...faults].filter(([, { weight }]) => weight !== 0).map(([name]) => name);
   expect(new Set(all.flat().map(({ name }) => name))).toEqual(new Set(often));
   expect(new Set(all.map(({ length }) => length))).toEqual(new Set([1, 2, 3]));
 });
 
-it('draws a fault that is named, however rare it is', () => {
+it('drawFaults draws a named fault, however rare it is', () => {
   for (const name of faults.keys())
     expect(drawFaults(scene, new Dice(1), [name]).map((each) => each.name)).toContain(name);
 });
 
-it('lets no two faults touch the same node or the same part at once', () => {
+it('drawFaults lets no two faults affect the same node or resource at the same time', () => {
   for (const round of seeds.map(drawn)) {
     const claims = round.flatMap(({ fault, node }) =>
       fault.claims.map((claim) => (claim === 'node' ? node.name : claim)),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Lane } from '../../chaos/scene/lane.ts';
 
-it('acts in the order in which it was asked to, also when the delay becomes shorter', async () => {
+it('a lane keeps the order of actions, even if the delay becomes shorter', async () => {
   const lane = new Lane();
   const acted: number[] = [];
   const all = [30, 0, 10, 0].map(

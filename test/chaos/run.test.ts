@@ -21,19 +21,19 @@ function chaos(...args: string[]): Promise<CommandResult> {
   });
 }
 
-/** Seeds whose first rounds draw the faults that are named, in a minute or so altogether. */
+/** Seeds whose first rounds draw the named faults, in a minute or so altogether. */
 rounds.each([
   {
-    name: 'one node that is killed, and one whose disk is full',
+    name: 'one node that is killed, and whose disk is full',
     args: ['--alone', '--rounds', '2', '--seed', '3'],
     faults: ['diskFull', 'kill'],
   },
   {
-    name: 'three nodes, a killed one and a clock that jumps, commits without an answer, and two primaries',
+    name: 'three nodes with a kill, a clock that jumps, commits without a response, and two primaries',
     args: ['--rounds', '2', '--seed', '106357'],
     faults: ['answersLost', 'clockJumps', 'kill', 'splitBrain'],
   },
-])('finds everything as promised: $name', async ({ args, faults }) => {
+])('npm run chaos finds no violation: $name', async ({ args, faults }) => {
   const folder = mkdtempSync(join(tmpdir(), 'flagmeter-chaos-'));
   const { code, stdout, stderr } = await chaos(...args, '--folder', folder);
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
@@ -41,12 +41,12 @@ rounds.each([
   expect([...stdout.matchAll(/ {2}fault: (\S+)/g)].map(([, name]) => name)).toEqual(faults);
   expect(stdout).toMatch(/ {2}packet: 202 +\d{2}/);
   expect(stdout).toMatch(/^0 violations$/m);
-  rmSync(folder, { recursive: true }); // Otherwise the logs tell why.
+  rmSync(folder, { recursive: true }); // The logs of a failed run are kept.
 });
 
 it.each([
   [['--minutes', 'two'], "Option '--minutes' must be a number: it is 'two'"],
   [['--only', 'kil'], "Option '--only' names no fault: 'kil'"],
-])('names what is wrong with %j', async (args, message) => {
+])('the command names the error in %j', async (args, message) => {
   expect(await chaos(...args)).toEqual({ code: 2, stdout: '', stderr: `${message}\n` });
 });

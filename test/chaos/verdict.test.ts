@@ -10,7 +10,7 @@ import { rounds } from './rounds.ts';
 
 const bun = join(root, 'node_modules/.bin/bun');
 
-/** The executable, of which some starts of the server fail: `kill` then reports a violation. */
+/** Creates an executable with which some starts of the server fail: `kill` then reports a violation. */
 function failingBinary(folder: string, starts: string): string {
   const file = join(folder, 'flagmeter');
   const count = `echo >> ${join(folder, 'starts')}; case $(wc -l < ${join(folder, 'starts')}) in ${starts}) exit 1;; esac`;
@@ -20,7 +20,7 @@ function failingBinary(folder: string, starts: string): string {
 
 interface EndCase {
   readonly name: string;
-  /** Which starts of the server fail. */
+  /** Numbers of the failing starts of the server. */
   readonly starts: string;
   /** Ends the run once it has found a violation. */
   readonly end?: (pid: number) => void;
@@ -58,15 +58,15 @@ rounds.each(endings)('exits with 1 and the summary if a run with a violation $na
 
 describe.each([
   { found: 'a violation', code: 1, say: "journal.violation('seeded');" },
-  { found: 'none', code: 2, say: '' },
-])('a run that has found $found exits with $code', ({ code, say }) => {
+  { found: 'no violation', code: 2, say: '' },
+])('a run that has found $found', ({ code, say }) => {
   it.each([
     ['its event loop is empty', ''],
     ['something exits with 0', 'process.exit(0);'],
     ['an exception is not caught', "setTimeout(() => { throw new Error('seeded'); });"],
     ['a rejection is not handled', "void Promise.reject(new Error('seeded'));"],
     ['its parent process has gone', 'verdict.endWith(process.stdin); setInterval(() => {}, 60_000);'],
-  ])('although %s', (_, end) => {
+  ])('exits with its code although %s', (_, end) => {
     const folder = temporaryDirectory();
     const program = `
       import { Journal } from '${join(root, 'chaos/journal.ts')}';

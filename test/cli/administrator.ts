@@ -12,7 +12,7 @@ export interface CommandResult {
   readonly questions: readonly string[];
 }
 
-/** A person with the administrator's API key and, for each test, an application of its own, called Shop. */
+/** A person with the administrator's API key and, for each test, a separate application called Shop. */
 export interface Administrator {
   readonly running: RunningService;
   readonly access: string;
@@ -20,7 +20,7 @@ export interface Administrator {
   readonly application: string;
   /** Runs a command; `+` in it is a space. */
   run(command: string, options?: ContextOptions, others?: Partial<Context>): Promise<CommandResult>;
-  /** What the API says below `/api/v2`. */
+  /** Returns a response of the API below `/api/v2`. */
   api(method: string, path: string, expected: number, body?: object): Promise<unknown>;
   /** A name that no other test uses. */
   fresh(): string;

@@ -33,7 +33,7 @@ describe('keys adopt', () => {
   });
 
   it.each([
-    ['without a token', '', /standard input is empty/],
+    ['an input without a token', '', /standard input is empty/],
     ['a short token', 'short', /must have 16 to 512/],
     ['a short token after its project and environment', 'default:production.short', /must have 16 to 512/],
     ['a short token of a project with a dot', 'shop.checkout:production.short', /must have 16 to 512/],

@@ -9,7 +9,7 @@ import { type TestContext, testContext } from './fixture.ts';
 
 const access = { token: async () => 'a token', replace: async () => 'another token' };
 
-/** The API of a server that answers as a test says. */
+/** Opens the API of a server whose responses the test gives. */
 async function createApi(listener: RequestListener): Promise<{ api: Api; context: TestContext }> {
   const server = createServer(listener);
   onTestFinished(() => void server.close());
@@ -19,7 +19,7 @@ async function createApi(listener: RequestListener): Promise<{ api: Api; context
   return { api: openApi(context, url, access), context };
 }
 
-describe('the management API', () => {
+describe('the client of the management API', () => {
   it('waits for Retry-After, then retries', async () => {
     const clock = testClock();
     const service = await startLocal({ clock, args: ['--api-rate', '1'] });
@@ -34,11 +34,11 @@ describe('the management API', () => {
   });
 
   it.each([
-    ['no time', undefined, [1, 2, 4, 8, 16]],
-    ['a time', '7', [7, 7, 7, 7, 7]],
-    ['no time at all', '0', [1, 1, 1, 1, 1]],
-    ['a time too long to wait', '61', []],
-  ])('gives up in the end after Retry-After: %s', async (_what, retryAfter, waits) => {
+    ['no Retry-After', undefined, [1, 2, 4, 8, 16]],
+    ['Retry-After: 7', '7', [7, 7, 7, 7, 7]],
+    ['Retry-After: 0', '0', [1, 1, 1, 1, 1]],
+    ['a Retry-After that is too long', '61', []],
+  ])('gives up after repeated responses with %s', async (_what, retryAfter, waits) => {
     let requests = 0;
     const { api, context } = await createApi((_, response) => {
       requests += 1;
@@ -78,7 +78,7 @@ describe('the management API', () => {
     [412, 6],
     [500, 1],
     [503, 7],
-  ])('fails after an answer of %i with exit code %i', async (status, exitCode) => {
+  ])('fails after status %i with exit code %i', async (status, exitCode) => {
     const { api } = await createApi((_, response) => {
       response.writeHead(status).end('{"code":"some_code","detail":"Some\\u001b detail"}');
     });
@@ -93,11 +93,11 @@ describe('the management API', () => {
     [200, '{}', 1],
     [404, '<html>', 1],
     [502, '<html>', 7],
-  ])('rejects a server that answers %i %s', async (status, body, exitCode) => {
+  ])('rejects a server that responds with %i %s', async (status, body, exitCode) => {
     const { api } = await createApi((_, response) => void response.writeHead(status).end(body));
     await expect(api.list(['things'])).rejects.toMatchObject({
       exitCode,
-      message: expect.stringContaining(`does not answer like a flagmeter server (status ${status})`),
+      message: expect.stringContaining(`does not respond like a flagmeter server (status ${status})`),
     });
   });
 });

@@ -18,8 +18,8 @@ function requestStatus(redirectUri: string, method: string, path: string): Promi
   });
 }
 
-describe('the listener for the redirect of a sign-in', () => {
-  it('returns the parameters of the browser, and shows the outcome', async () => {
+describe('openCallback', () => {
+  it('returns the parameters of the browser, and shows the result', async () => {
     const { redirectUri, arrived } = await open();
     expect(redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
     const pendingResponse = fetch(`${redirectUri}?code=c&state=the+state`);

@@ -22,8 +22,8 @@ const rich: Syntax = {
   ],
 };
 
-describe('the arguments of a command', () => {
-  it('are an operand and flags, in any order', () => {
+describe('readGiven', () => {
+  it('reads an operand and options, in any order', () => {
     const given = readGiven(rich, ['--team', 'a', 'Backend', '--name=x=y', '--team', 'b', '--name', 'z']);
     expect(given.operand).toBe('Backend');
     expect(given.value('name')).toBe('z');
@@ -31,25 +31,25 @@ describe('the arguments of a command', () => {
     expect([given.has('team'), given.has('role'), given.value('role')]).toEqual([true, false, undefined]);
   });
 
-  it.each(['Frontend', 'frontend', 'FRONTEND'])('match listed values in any case: %s', (typed) => {
+  it.each(['Frontend', 'frontend', 'FRONTEND'])('matches listed values in any case: %s', (typed) => {
     const given = readGiven(rich, [typed, '--name', 'aDmin', '--role', 'aDmin']);
     expect([given.operand, given.value('name'), given.value('role')]).toEqual(['Frontend', 'aDmin', 'Admin']);
   });
 
-  it('may begin with a dash after --', () => {
+  it('accepts an operand that begins with a dash after --', () => {
     expect(readGiven(rich, ['--name', 'n', '--', '-odd']).operand).toBe('-odd');
   });
 
   it.each<[Syntax, string[], string]>([
-    [simple, ['x'], "Cannot use the argument 'x': apps list takes flags only"],
-    [simple, ['--jason'], 'Unknown flag --jason; the nearest known one is --json'],
+    [simple, ['x'], "Cannot use the argument 'x': apps list takes options only"],
+    [simple, ['--jason'], 'Unknown option --jason; the nearest known one is --json'],
     [simple, ['--json=yes'], '--json does not take a value'],
     [simple, ['--url'], '--url requires a value'],
     [rich, ['--name', 'n'], 'Cannot use users create without TYPE: must be Frontend, Backend or -odd'],
     [rich, [], 'Cannot use users create without TYPE: must be Frontend, Backend or -odd'],
     [rich, ['', '--name', 'n'], 'Cannot use users create without TYPE: must be Frontend, Backend or -odd'],
     [rich, ['Backend'], 'Cannot use users create without --name'],
-    [simple, ['--frobnicate'], 'Unknown flag --frobnicate; flagmeter help apps list lists them'],
+    [simple, ['--frobnicate'], 'Unknown option --frobnicate; flagmeter help apps list lists them'],
     [rich, ['front', '--name', 'n'], 'Cannot use users create with front: must be Frontend, Backend or -odd'],
     [rich, ['Backend', '--name', 'n', '--role', 'root'], 'Cannot use --role root: must be Admin or User'],
     [
@@ -57,8 +57,8 @@ describe('the arguments of a command', () => {
       ['Backend', 'Frontend', '--name', 'n'],
       "Cannot use the argument 'Frontend': users create takes one argument, TYPE",
     ],
-    [rich, ['-n', 'Backend'], "Cannot use the argument '-n': flags begin with two dashes, other arguments with none"],
-  ])('are refused: %#', (command, argv, message) => {
+    [rich, ['-n', 'Backend'], "Cannot use the argument '-n': options begin with two dashes, other arguments with none"],
+  ])('refuses wrong arguments: %#', (command, argv, message) => {
     expect(() => readGiven(command, argv)).toThrow(new UsageError(message));
   });
 });

@@ -7,7 +7,7 @@ const { running, run, api } = admin;
 describe('the confirmation of a deletion', () => {
   const answering = (...answers: string[]) => ({ answers });
 
-  it.each(['y', 'Y', 'yes', ' yes '])('is accepted by %j', async (answer) => {
+  it.each(['y', 'Y', 'yes', ' yes '])('deletes after the answer %j', async (answer) => {
     const { questions, err } = await run(`apps delete ${admin.application}`, answering(answer));
     expect(questions).toEqual([
       `Delete the application Shop (${admin.application}) at ${running.url}? Its keys and all its counts are deleted too. [y/N] `,
@@ -16,7 +16,7 @@ describe('the confirmation of a deletion', () => {
     await api('GET', `/applications/${admin.application}`, 404);
   });
 
-  it.each(['n', '', 'yess', 'Shop'])('is declined by %j', async (answer) => {
+  it.each(['n', '', 'yess', 'Shop'])('deletes nothing after the answer %j', async (answer) => {
     await expect(run(`apps delete ${admin.application}`, answering(answer))).rejects.toMatchObject({
       exitCode: 1,
       message: 'Nothing was deleted',
@@ -24,7 +24,7 @@ describe('the confirmation of a deletion', () => {
     await api('GET', `/applications/${admin.application}`, 200);
   });
 
-  it('is not asked for with --yes', async () => {
+  it('is omitted with --yes', async () => {
     expect((await run(`apps delete ${admin.application} --yes`, answering())).questions).toEqual([]);
     await api('GET', `/applications/${admin.application}`, 404);
   });

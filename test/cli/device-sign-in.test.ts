@@ -11,10 +11,10 @@ import { runService } from './running-service.ts';
 
 const running = runService();
 
-/** A machine without a browser, whose user does something while it waits the nth time. */
+/** A machine without a browser, whose user acts while it waits for the nth time. */
 interface Machine {
   readonly context: TestContext;
-  /** How long it waited each time, s. */
+  /** Duration of each wait, s. */
   readonly waits: readonly number[];
 }
 
@@ -32,7 +32,7 @@ function machine(
   return { context: { ...testContext({ clock }), sleep, ...others }, waits };
 }
 
-/** Enters the code that the machine shows, in a browser elsewhere. */
+/** Enters the code that the machine shows, in another browser. */
 async function enterCode({ output }: TestContext, action: string): Promise<void> {
   const [, page = '', code = ''] = /\n\n {2}(http\S+)\n {2}(\S+)\n/.exec(output.err) ?? [];
   expect(page).toBe(`${running.url}/connect/device`);
@@ -131,7 +131,7 @@ describe('login --device', () => {
     expect(asked).toEqual([`${address}/.well-known/openid-configuration`]);
   });
 
-  it.each(['--client-id=x', '--store', '--no-browser', '--client-secret-file=x'])('takes no %s', async (flag) => {
+  it.each(['--client-id=x', '--store', '--no-browser', '--client-secret-file=x'])('refuses %s', async (flag) => {
     await expect(attempt(machine(), flag)).rejects.toThrow(
       new UsageError(`Cannot use ${flag.split('=')[0]} with --device`),
     );

@@ -10,8 +10,8 @@ import { testContext } from './fixture.ts';
 /** The pid of a process that has ended. */
 const { pid: deadPid } = spawnSync('true');
 
-describe('work under a lock', () => {
-  it('runs in one process at a time, and leaves no files', async () => {
+describe('underLock', () => {
+  it('runs work in one process at a time, and leaves no files', async () => {
     const directory = temporaryDirectory();
     const context = testContext();
     let within = 0;
@@ -30,7 +30,7 @@ describe('work under a lock', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('releases the lock if it fails', async () => {
+  it('releases the lock if the work fails', async () => {
     const lock = `${temporaryDirectory()}/lock`;
     const context = testContext();
     const failing = underLock(lock, context, async () => {
@@ -44,7 +44,7 @@ describe('work under a lock', () => {
     ['a process of this machine that is gone', `${deadPid}@${hostname()} 0`, 0],
     ['a machine elsewhere, long ago', '1@elsewhere 0', 121],
     ['an unknown owner, long ago', '', 121],
-  ])('takes over a lock abandoned by %s', async (_who, owner, ageSeconds) => {
+  ])('takes over a stale lock of %s', async (_who, owner, ageSeconds) => {
     const directory = temporaryDirectory();
     const context = testContext();
     writeFileSync(`${directory}/lock`, owner);
@@ -56,12 +56,12 @@ describe('work under a lock', () => {
 
   it.each([
     ['a living process', `${process.pid}@${hostname()} 0`],
-    ['a machine elsewhere', '1@elsewhere 0'],
-  ])('does not start while the lock belongs to %s', async (_who, owner) => {
+    ['another machine', '1@elsewhere 0'],
+  ])('starts no work while the lock belongs to %s', async (_who, owner) => {
     const lock = `${temporaryDirectory()}/lock`;
     const context = testContext();
     writeFileSync(lock, owner);
-    // Its owner refreshes the lock again and again.
+    // The owner refreshes the lock repeatedly.
     const sleep = async (ms: number) => {
       await context.sleep(ms);
       const now = context.clock.now() / 1000;

@@ -6,11 +6,11 @@ import { temporaryDirectory } from '../support/temporary.ts';
 /** A terminal and its environment, with the effects of a command. */
 export interface TestContext extends Context {
   readonly clock: TestClock;
-  /** What was written to standard output and to standard error. */
+  /** Output to standard output and to standard error. */
   readonly output: { out: string; err: string };
-  /** Every question, with its answer left out. */
+  /** Every question, without its answer. */
   readonly questions: readonly string[];
-  /** Where the tokens are kept. */
+  /** Path of the file with the tokens. */
   readonly credentialsFile: string;
 }
 
@@ -18,7 +18,7 @@ export interface ContextOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The texts of the files that can be read. */
   readonly files?: Readonly<Record<string, string>>;
-  /** What a person answers; without it the terminal is not interactive. */
+  /** Answers of a person. By default, the terminal is not interactive. */
   readonly answers?: readonly string[];
   readonly clock?: TestClock;
   readonly openBrowser?: (url: string) => void;
@@ -26,7 +26,7 @@ export interface ContextOptions {
   readonly folder?: string;
 }
 
-/** Context with a clock that sleeping moves on. */
+/** Creates a context whose clock advances by sleeping. */
 export function testContext(options: ContextOptions = {}): TestContext {
   const { env = {}, files = {}, clock = testClock(), folder = temporaryDirectory(), openBrowser } = options;
   const output = { out: '', err: '' };

@@ -54,7 +54,7 @@ describe('health', () => {
     expect(found.items[0]?.kind).toBe('key_leaked');
   });
 
-  it('refuses an environment that does not exist, or one without an application', async () => {
+  it('refuses an unknown environment, and an environment without an application', async () => {
     expect((await run('--app Here --environment Nowhere')).failure).toMatchObject({ exitCode: 5 });
     const { failure } = await run('--environment Production');
     expect(failure?.message).toBe('Cannot use --environment without --app');

@@ -60,7 +60,7 @@ describe('login as an API key', () => {
     expect(readSession(context)?.clientSecret).toBe(clientSecret);
   });
 
-  it('with a wrong secret fails with 3, and keeps the previous session', async () => {
+  it('fails with exit code 3 for a wrong secret, and keeps the previous session', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret, 'wrong'] });
     await login.run(['--url', running.url, '--client-id', clientId], context);
@@ -88,11 +88,11 @@ describe('login as an API key', () => {
     [['--client-id', 'x', '--client-secret-file', 'no'], 'Cannot read the file that --client-secret-file names: '],
     [['--store'], 'Cannot use --store without --client-id'],
     [['--client-secret-file', 's'], 'Cannot use --client-secret-file without --client-id'],
-    [['--client-secret', 's'], 'Unknown flag --client-secret'],
+    [['--client-secret', 's'], 'Unknown option --client-secret'],
     [['--url', 'flags.example'], 'Cannot use --url flags.example: must be an address'],
     [['--url', 'http://me:secret@flags.example'], 'Cannot use --url http://…@flags.example: must be'],
     [['--auth-url', 'x'], 'Cannot use --auth-url x: must be an address'],
-  ])('of %j is refused', async (argv, message) => {
+  ])('refuses %j', async (argv, message) => {
     const attempt = login.run(argv, around());
     await expect(attempt).rejects.toThrow(UsageError);
     await expect(attempt).rejects.toThrow(message);
@@ -165,12 +165,12 @@ describe('login with a browser', () => {
     const attempt = login.run(['--url', `http://localhost:${port}`], withBrowser());
     await expect(attempt).rejects.toMatchObject({
       exitCode: 1,
-      message: `The token host at http://localhost:${port} has the address ${running.url}: use that one, with --url or --auth-url`,
+      message: `The token host at http://localhost:${port} has the address ${running.url}: use that address, with --url or --auth-url`,
     });
   });
 });
 
-/** Starts a server for one test; gives its address. */
+/** Starts a server for one test. @returns its address */
 async function start(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   onTestFinished(() => void server.close());
@@ -181,10 +181,10 @@ async function start(listener: RequestListener): Promise<string> {
 describe('login at a server that is not flagmeter', () => {
   it.each<[number, string, RegExp]>([
     [404, '{}', /is not a token host; use --auth-url for the token host of the server$/],
-    [200, '<html>', /does not answer like a flagmeter server \(status 200\)$/],
-    [200, '{"issuer":"x"}', /does not answer like a flagmeter server \(status 200\)$/],
-    [500, '{}', /does not answer like a flagmeter server \(status 500\)$/],
-  ])('reports an answer of %i %s', async (status, body, message) => {
+    [200, '<html>', /does not respond like a flagmeter server \(status 200\)$/],
+    [200, '{"issuer":"x"}', /does not respond like a flagmeter server \(status 200\)$/],
+    [500, '{}', /does not respond like a flagmeter server \(status 500\)$/],
+  ])('reports a response of %i %s', async (status, body, message) => {
     const address = await start((_, response) => void response.writeHead(status).end(body));
     const attempt = login.run(['--url', address], around());
     await expect(attempt).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(message) });
@@ -195,14 +195,14 @@ describe('login at a server that is not flagmeter', () => {
       'tokens of a type that it does not know',
       200,
       { access_token: 'secret', token_type: 'mac', expires_in: 60 },
-      /does not answer like a flagmeter server \(status 200\)$/,
+      /does not respond like a flagmeter server \(status 200\)$/,
       1,
     ],
     [
       'tokens without a lifetime',
       200,
       { access_token: 'secret', token_type: 'Bearer' },
-      /does not answer like a flagmeter server \(status 200\)$/,
+      /does not respond like a flagmeter server \(status 200\)$/,
       1,
     ],
     [
@@ -226,7 +226,7 @@ describe('login at a server that is not flagmeter', () => {
     expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
   });
 
-  it('revokes the tokens, and stores nothing, if the API does not answer', async () => {
+  it('revokes the tokens, and stores nothing, if the API does not respond', async () => {
     const address = await start((_, response) => void response.writeHead(404).end('{}'));
     const context = withBrowser();
     let got: StoredSession | undefined;
@@ -240,7 +240,7 @@ describe('login at a server that is not flagmeter', () => {
     };
     const watching = { ...context, fetch: watched };
     const attempt = login.run(['--url', address, '--auth-url', running.url], watching);
-    await expect(attempt).rejects.toThrow(`${address} does not answer like a flagmeter server (status 404)`);
+    await expect(attempt).rejects.toThrow(`${address} does not respond like a flagmeter server (status 404)`);
     expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
     expect(await requestStatus(got as StoredSession)).toBe(401);
   });
@@ -271,7 +271,7 @@ describe('logout', () => {
     const offline = { ...context, fetch: () => Promise.reject(new Error('no network')) };
     await expect(logout.run([], offline)).rejects.toMatchObject({
       exitCode: 1,
-      message: `The tokens were deleted here, but may still be valid: Cannot reach ${running.url}: no network`,
+      message: `The tokens were deleted here, but might still be valid: Cannot reach ${running.url}: no network`,
     });
     expect(readSession(context)).toBeUndefined();
   });

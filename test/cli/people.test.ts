@@ -13,7 +13,7 @@ async function run(command: string, options: ContextOptions = {}) {
   return { code, ...context.output, questions: context.questions };
 }
 
-/** Counts a packet of an identity in Production, and reads what is kept of it. */
+/** Counts a packet of an identity in Production, and reads its stored data. */
 async function seen(identity: string) {
   const path = `/applications/${admin.application}`;
   await api('PATCH', path, 200, { acceptClientIdentities: true });

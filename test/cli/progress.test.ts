@@ -14,7 +14,7 @@ function open(interactive: boolean) {
 
 const MiB = 2 ** 20;
 
-test('writes a line every few seconds without a terminal, and none for short work', () => {
+test('Progress writes a line every few seconds without a terminal, but nothing for short work', () => {
   const { clock, progress, text } = open(false);
   progress.report({ done: MiB, total: 4 * MiB });
   expect(text()).toBe('');
@@ -28,7 +28,7 @@ test('writes a line every few seconds without a terminal, and none for short wor
   expect(text()).toBe('checking: 2 MiB, 50 %\nchecking: 12345 records\n');
 });
 
-test('rewrites one line on a terminal, and removes it at the end', () => {
+test('Progress rewrites one line on a terminal, and removes it at the end', () => {
   const { clock, progress, text } = open(true);
   progress.report({ done: 0, total: 4 * MiB });
   clock.advance(100);

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { type Keyboard, type Person, personAt } from '../../src/cli/prompt.ts';
 
-/** A person at a keyboard, and what the terminal showed and was set to. */
+/** A person at a keyboard, the output of the terminal, and its modes. */
 function atKeyboard(): { person: Person; typed: PassThrough; shown: () => string; modes: boolean[] } {
   const modes: boolean[] = [];
   let shown = '';
@@ -15,12 +15,12 @@ function atKeyboard(): { person: Person; typed: PassThrough; shown: () => string
   return { person, typed, shown: () => shown, modes };
 }
 
-describe('a question', () => {
+describe('ask', () => {
   it.each([
     ['yes\n', 'yes'],
     ['yes\r\nmore', 'yes'],
     ['\n', ''],
-  ])('answered with %j returns %j', async (text, answer) => {
+  ])('returns for the input %j the line %j', async (text, answer) => {
     const { person, typed, shown, modes } = atKeyboard();
     const asked = person.ask('Sure? ');
     typed.write(text);
@@ -34,7 +34,7 @@ describe('a question', () => {
     expect(await person.ask('Sure? ')).toBe('');
   });
 
-  it('can be asked again on the same terminal', async () => {
+  it('works again on the same terminal', async () => {
     const { person, typed } = atKeyboard();
     typed.write('first\n');
     expect(await person.ask('? ')).toBe('first');
@@ -44,7 +44,7 @@ describe('a question', () => {
   });
 });
 
-describe('a secret', () => {
+describe('askSecret', () => {
   it.each([
     [['s3cret\r'], 's3cret'],
     [['s3', 'cr', 'et\n'], 's3cret'],
@@ -53,7 +53,7 @@ describe('a secret', () => {
     [['half\u0004'], 'half'],
     [['\u007f\r'], ''],
     [['pässwörd 🎉x\u007f\r'], 'pässwörd 🎉'],
-  ])('typed as %j is %j, and not shown', async (chunks, secret) => {
+  ])('returns for the input %j the secret %j, and does not show it', async (chunks, secret) => {
     const { person, typed, shown, modes } = atKeyboard();
     const asked = person.askSecret('Secret: ');
     for (const chunk of chunks) typed.write(chunk);
@@ -61,7 +61,7 @@ describe('a secret', () => {
     expect([shown(), modes]).toEqual(['Secret: \n', [true, false]]);
   });
 
-  it('can be interrupted, and the terminal is restored', async () => {
+  it('can be interrupted, and restores the terminal', async () => {
     const { person, typed, modes } = atKeyboard();
     const asked = person.askSecret('Secret: ');
     typed.write('abc\u0003');

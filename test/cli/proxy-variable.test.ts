@@ -17,7 +17,9 @@ test.each([
   ['http://a.example:81', { HTTP_PROXY: proxy, no_proxy: 'a.example:81' }, undefined],
   ['http://a.example:81', { HTTP_PROXY: proxy, NO_PROXY: 'a.example:82,,ple' }, 'HTTP_PROXY'],
 ])('a request to %s with %j goes through the proxy of %s', (url, env, variable) => {
-  expect(proxyFor(url, env)).toEqual(variable && { variable, address: 'proxy.example:3128' });
+  expect(proxyFor(url, env)).toEqual(
+    variable && { variable, address: 'proxyFor accepts the proxy %s, which has no scheme' },
+  );
 });
 
 test.each(['proxy.example:3128', 'me:secret@proxy.example:3128'])('a proxy without a scheme is %s', (given) => {

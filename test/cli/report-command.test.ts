@@ -14,7 +14,7 @@ beforeEach(async () => {
   ({ key } = await createKey(running.service.http, admin.access, admin.application, 'Frontend'));
 });
 
-/** Sends a packet; gives the status. */
+/** Sends a packet. @returns the status */
 async function send(packet: object, headers: Record<string, string> = { origin: 'https://shop.example' }) {
   const response = await fetch(`${running.url}/api/frontend/telemetry`, {
     method: 'POST',
@@ -34,23 +34,23 @@ async function run(command: string): Promise<{ out: string; err: string }> {
 
 const here = '--app Here --environment Production';
 
-describe('rows', () => {
+describe('usage --format', () => {
   it.each([
     ['csv', /^time,environment,feature,variant,checks,used,viewed\r\n\S+Z,Production,checkout,on,3,2,1\r\n$/],
     ['ndjson', /^\{"time":"\S+Z","environment":"Production","feature":"checkout","variant":"on","checks":3,/],
-  ])('are printed as %s only', async (format, rows) => {
+  ])('prints rows as %s only', async (format, rows) => {
     expect(await send({ f: { checkout: { on: [3, 2, 1] } } })).toBe(202);
     const { out, err } = await run(`usage ${here} --format ${format}`);
     expect(out).toMatch(rows);
     expect(err).toBe('');
   });
 
-  it('are refused with a message', async () => {
+  it('prints the message of a refusal', async () => {
     await expect(run(`usage ${here} --format csv --to 1d --from 1h`)).rejects.toThrow(/from must be before to/);
     await expect(run(`usage ${here} --format csv --json`)).rejects.toThrow(UsageError);
   });
 
-  it('fail if the connection breaks', async () => {
+  it('fails if the connection breaks', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const context = testContext({ clock: running.clock, env });
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
@@ -64,7 +64,7 @@ describe('rows', () => {
   });
 });
 
-describe('a range of the calendar', () => {
+describe('usage --range', () => {
   const asked: URL[] = [];
   async function query(command: string): Promise<Record<string, string>> {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
@@ -84,13 +84,13 @@ describe('a range of the calendar', () => {
     ['last-week', 'Europe/Berlin', { from: '2026-10-25T23:00:00.000Z', to: '2026-11-01T23:00:00.000Z' }],
     ['last-week', undefined, { from: '2026-10-19T00:00:00.000Z', to: '2026-10-26T00:00:00.000Z' }],
     ['yesterday', 'Pacific/Auckland', { from: '2026-10-31T11:00:00.000Z', to: '2026-11-01T11:00:00.000Z' }],
-  ])('%s in %s', async (range, zone, expected) => {
+  ])('covers %s in %s', async (range, zone, expected) => {
     const given = zone === undefined ? '' : ` --time-zone ${zone}`;
     const timeZone = zone === undefined ? {} : { timeZone: zone };
     expect(await query(`usage ${here} --range ${range}${given}`)).toEqual({ ...expected, ...timeZone });
   });
 
-  it('is refused beside an end, or with an unknown time zone', async () => {
+  it('is refused with --from or --to, or with an unknown time zone', async () => {
     await expect(run(`usage ${here} --range today --from 1d`)).rejects.toThrow(/has both ends/);
     await expect(run(`usage ${here} --time-zone Europe/Atlantis`)).rejects.toThrow(/"Europe\/Atlantis"/);
     await expect(run(`ingest --app Here --range tomorrow`)).rejects.toThrow(UsageError);
@@ -98,7 +98,7 @@ describe('a range of the calendar', () => {
 });
 
 describe('usage', () => {
-  it('has a line for each feature and each of its variants', async () => {
+  it('prints a line for each feature and each of its variants', async () => {
     expect(await send({ f: { checkout: { on: [3, 2, 1], off: [10] } } })).toBe(202);
     const { out } = await run(`usage ${here}`);
     const [about, empty, ...lines] = out.split('\n');
@@ -112,7 +112,7 @@ describe('usage', () => {
     expect(out).toMatch(/^checkout +off +10 +0 +0 +0$/m);
   });
 
-  it('has a line for each bucket with --step', async () => {
+  it('prints a line for each bucket with --step', async () => {
     await send({ f: { checkout: { on: [3, 2, 1] }, cart: { on: [1] } } });
     const { out } = await run(`usage ${here} --step HOUR --from 2h --feature checkout`);
     expect(out).toMatch(/\n\nTIME +FEATURE +VARIANT +CHECKS +USED +VIEWED\n\S+ \S+ UTC +checkout +on +3 +2 +1\n$/);
@@ -146,7 +146,7 @@ describe('usage', () => {
     [`usage ${here} --feature checkuot`, 5, 'There is no feature checkuot'],
     [`measurements ${here} --metric revenu`, 5, 'There is no metric revenu'],
     [`usage ${here} --from 1h --to 2h`, 1, 'from must be before to (invalid_query)'],
-  ])('of %s is refused with %i', async (command, exitCode, message) => {
+  ])('refuses %s with exit code %i', async (command, exitCode, message) => {
     const error = await run(command).catch((failure: unknown) => failure as Error);
     expect(error).toMatchObject({ message: expect.stringContaining(message) });
     if (exitCode === 2) expect(error).toBeInstanceOf(UsageError);
@@ -154,7 +154,7 @@ describe('usage', () => {
   });
 });
 
-it('measurements have the values of metrics', async () => {
+it('measurements prints the values of metrics', async () => {
   await send({ m: { sales: 12.5 } });
   await send({ m: { sales: 7.5 } });
   const sums = await run(`measurements ${here}`);
@@ -165,7 +165,7 @@ it('measurements have the values of metrics', async () => {
   expect(steps.out).toMatch(/\nTIME +METRIC +VALUE\n\S+ \S+ UTC +sales +20\n$/);
 });
 
-it('ingest shows refusals with reasons and senders', async () => {
+it('ingest prints refusals with reasons and senders', async () => {
   expect(await send({ f: {} })).toBe(202);
   expect(await send({ e: 'production' })).toBe(404);
   expect(await send({}, {})).toBe(403);
@@ -180,7 +180,7 @@ it('ingest shows refusals with reasons and senders', async () => {
   expect((await run('ingest --app Here --environment Staging')).err).toBe('No packets or reports in this period\n');
 });
 
-/** Runs something again until its output matches. */
+/** Repeats work until its output matches. */
 async function untilShown(work: () => Promise<{ out: string; err: string }>, pattern: RegExp) {
   return expect
     .poll(work)
@@ -204,7 +204,7 @@ describe('whoami', () => {
     expect(JSON.parse(context.output.out)).toEqual(await api('GET', '/users/me', 200));
   });
 
-  it('without a login fails with 3', async () => {
+  it('fails with exit code 3 without a login', async () => {
     const context = testContext({ clock: running.clock, env: { FLAGMETER_URL: running.url } });
     await expect(whoami.run([], context)).rejects.toMatchObject({ exitCode: 3 });
   });

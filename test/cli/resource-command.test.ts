@@ -44,7 +44,7 @@ describe.each<{ resource: ResourceName; path: () => string; create: (name: strin
   const called = (name: string) => (field === 'email' ? `${name}@example.com` : name);
   const within = () => (path().startsWith('/applications/') ? ` --app ${admin.application}` : '');
 
-  it('are created, listed and deleted as text', async () => {
+  it('creates, lists and deletes items as text', async () => {
     const name = fresh();
     const made = await run(`${resource} create ${create(name)}`);
     expect(made.out).toMatch(new RegExp(`^ {2}\\w[\\w ]*  +${called(name)}$`, 'm'));
@@ -58,14 +58,14 @@ describe.each<{ resource: ResourceName; path: () => string; create: (name: strin
     expect(after.out).not.toContain(called(name));
   });
 
-  it('fit the terminal', async () => {
+  it('prints tables that fit the terminal', async () => {
     await run(`${resource} create ${create(`${fresh()}-${'x'.repeat(100)}`)}`);
     const { out } = await run(`${resource} list${within()}`, {}, { width: 80 });
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     expect(out).toContain('…');
   });
 
-  it('are not deleted without a terminal or --yes, and no request is sent', async () => {
+  it('deletes nothing without a terminal or --yes, and sends no request', async () => {
     const fetch = () => {
       throw new Error('a request was sent');
     };
@@ -74,7 +74,7 @@ describe.each<{ resource: ResourceName; path: () => string; create: (name: strin
     await expect(attempt).rejects.toBeInstanceOf(UsageError);
   });
 
-  it('are printed as JSON as the API answers', async () => {
+  it('prints JSON like the responses of the API', async () => {
     const name = fresh();
     const made = JSON.parse((await run(`${resource} create ${create(name)} --json`)).out);
     expect(made[field]).toBe(called(name));
@@ -84,8 +84,8 @@ describe.each<{ resource: ResourceName; path: () => string; create: (name: strin
   });
 });
 
-describe('a list', () => {
-  it('has the items of all pages', async () => {
+describe('list', () => {
+  it('prints the items of all pages', async () => {
     const names = Array.from({ length: 201 }, (_, index) => `f${index}`);
     for (const name of names) await api('POST', `/applications/${admin.application}/features`, 201, { name });
     const { out } = await run(`features list --app ${admin.application} --json`);
@@ -94,7 +94,7 @@ describe('a list', () => {
     expect(nextCursor).toBeNull();
   });
 
-  it('can be filtered', async () => {
+  it('filters items', async () => {
     await api('POST', `/applications/${admin.application}/features`, 201, { name: 'old' });
     await api('PATCH', `/applications/${admin.application}/features/old`, 200, { archived: true });
     await api('POST', `/applications/${admin.application}/features`, 201, { name: 'new' });
@@ -103,7 +103,7 @@ describe('a list', () => {
     expect(out).not.toMatch(/^old/m);
   });
 
-  it('of features can be filtered by verdict, and fail a pipeline', async () => {
+  it('filters features by verdict, and fails a pipeline', async () => {
     const { application } = admin;
     await api('POST', `/applications/${application}/features`, 201, { name: 'next' });
     expect((await run(`features list --app ${application} --verdict new`)).out).toMatch(/^next +new/m);
@@ -118,7 +118,7 @@ describe('a list', () => {
     await expect(failing('--verdict new')).rejects.toMatchObject({ exitCode: 8, message: 'There is 1 feature' });
   });
 
-  it('that is empty is reported, except with --json', async () => {
+  it('reports an empty list, except with --json', async () => {
     expect(await run(`keys list --app ${admin.application}`)).toMatchObject({
       out: '',
       err: 'There are no application keys\n',
@@ -130,11 +130,11 @@ describe('a list', () => {
   });
 });
 
-describe('a secret', () => {
+describe('secrets of commands', () => {
   it.each([
     ['keys create Backend --app', 'Key', 'key'],
     ['api-keys create', 'Client secret', 'clientSecret'],
-  ])('of %s is printed once, with a warning', async (command, label, field) => {
+  ])('%s prints the secret once, with a warning', async (command, label, field) => {
     const rest = () => {
       const name = fresh();
       return { keys: admin.application, 'api-keys': name }[command.split(' ')[0] as 'keys'];
@@ -147,7 +147,7 @@ describe('a secret', () => {
     expect(json.err).toBe(text.err);
   });
 
-  it('of a link for a user is printed once, with a warning', async () => {
+  it('users create prints the link for the user once, with a warning', async () => {
     const email = `${fresh()}@example.com`;
     const link = 'http://\\S+/connect/invitation#[\\w-]{43}';
     const made = await run(`users create ${email} --name N`);
@@ -159,14 +159,14 @@ describe('a secret', () => {
     const shown = JSON.parse((await run(`users show ${email} --json`)).out);
     expect(shown.invitation).toEqual({ purpose: 'invitation', expiresAt: expect.any(String) });
     expect((await run(`users withdraw-link ${email}`)).out).toContain(shown.id);
-    await expect(run(`users withdraw-link ${email}`)).rejects.toThrow('no invitation and no reset link');
+    await expect(run(`users withdraw-link ${email}`)).rejects.toThrow('neither an invitation nor a reset link');
   });
 
-  it('comes with a warning only if there is one', async () => {
+  it('a warning is printed only with a secret', async () => {
     expect((await run(`keys create Frontend --app ${admin.application}`)).err).toBe('');
   });
 
-  it('of a user is read from a file, and not printed', async () => {
+  it('users create reads the password from a file, and does not print it', async () => {
     const files = { p: 'correct horse battery\nsecond line' };
     const { out, err } = await run(`users create ${fresh()}@example.com --name N --password-file p`, { files });
     expect(out + err).not.toMatch(/password|horse/i);
@@ -174,7 +174,7 @@ describe('a secret', () => {
 });
 
 describe('an item named by a command', () => {
-  it('is found by its id before its name, and a name that two have is refused', async () => {
+  it('is found by its id before its name, and a name of two items is refused', async () => {
     const id = await createApplication(running.service.http, admin.access, { name: admin.application });
     expect((await run(`envs create ${fresh()} --app ${admin.application}`)).out).toContain('Name');
     const attempt = run('envs list --app Shop');
@@ -184,7 +184,7 @@ describe('an item named by a command', () => {
     expect((await run(`apps delete ${admin.application} --yes`)).err).toContain(`${admin.application} (${id})`);
   });
 
-  it('can be in a team that a flag names', async () => {
+  it('can be in a team that an option names', async () => {
     const team = await run('teams create Other+team --json');
     const { id } = JSON.parse(team.out);
     await api('DELETE', `/teams/${id}`, 403);
@@ -207,7 +207,7 @@ describe('an item named by a command', () => {
     await api('GET', `/applications/${admin.application}`, 200);
   });
 
-  it('may contain the special characters of a URL', async () => {
+  it('can contain the special characters of a URL', async () => {
     const name = 'a/b?c#d%2e';
     await run(`envs create ${name} --app ${admin.application}`);
     expect((await run(`envs delete ${name} --app ${admin.application} --yes`)).err).toContain(name);
@@ -220,20 +220,20 @@ function withoutYes(what: string): string {
   return `Cannot delete ${what} without --yes: standard input is not a terminal`;
 }
 
-describe('a refusal', () => {
+describe('failures of commands', () => {
   it.each([
     ['envs create Production --app Here', 6, /\(conflict\)$/],
     ['envs delete Nowhere --app Here --yes', 5, /^There is no environment Nowhere; there is Production, /],
     ['apps delete Nowhere --yes', 5, /^There is no application Nowhere/],
     ['apps list --url http://127.0.0.1:9', 7, /^Cannot reach/],
     ['apps create Here --team Nowhere', 5, /^There is no team Nowhere; there is Default/],
-  ])('of %s fails with %i', async (command, exitCode, message) => {
+  ])('%s fails with exit code %i', async (command, exitCode, message) => {
     if (command.includes('Here')) await createApplication(running.service.http, admin.access, { name: 'Here' });
     const attempt = run(command.replace('--app Here', `--app ${admin.application}`));
     await expect(attempt).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
   });
 
-  it('for a missing role fails with 4', async () => {
+  it('a missing role fails with exit code 4', async () => {
     const { clientId, clientSecret } = JSON.parse((await run(`api-keys create ${fresh()} --json`)).out);
     const env = { FLAGMETER_TOKEN: '', FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret };
     expect((await run('apps list', { env })).out).toContain(admin.application);
@@ -252,7 +252,7 @@ describe('a refusal', () => {
     ['apps create', 'Cannot use apps create without NAME'],
     ['keys list', 'Cannot use keys list without --app'],
     ['keys create Front --app x', 'Cannot use keys create with Front: must be Frontend, Mobile or Backend'],
-  ])('of %s is a usage error', async (command, message) => {
+  ])('%s is a usage error', async (command, message) => {
     await expect(run(command)).rejects.toThrow(new UsageError(message));
   });
 });

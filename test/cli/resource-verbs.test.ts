@@ -6,7 +6,7 @@ import { administrator } from './administrator.ts';
 const admin = administrator();
 const { run, api, fresh, running } = admin;
 
-/** What a command prints for scripts. */
+/** Returns the JSON that a command prints for scripts. */
 async function json(command: string): Promise<Record<string, unknown>> {
   return JSON.parse((await run(`${command} --json`)).out);
 }
@@ -16,14 +16,14 @@ describe('show', () => {
     ['apps show', 'Shop', () => `/applications/${admin.application}`],
     ['features show', 'checkout --app Shop', () => `/applications/${admin.application}/features/checkout`],
     ['teams show', 'Default', () => `/teams/${running.service.credentials.teamId}`],
-  ])('of %s prints what the API answers', async (command, argv, path) => {
+  ])('%s prints the response of the API', async (command, argv, path) => {
     await api('POST', `/applications/${admin.application}/features`, 201, { name: 'checkout' });
     const called = argv.replace('Shop', admin.application);
     expect(await json(`${command} ${called}`)).toEqual(await api('GET', path(), 200));
     expect((await run(`${command} ${called}`)).out).toMatch(/^ {2}[A-Z]\w+ +\S/);
   });
 
-  it('finds an object without a path of its own in the list', async () => {
+  it('finds an object without its own path in the list', async () => {
     await run(`keys create Mobile --app ${admin.application} --name phone`);
     const { id, type } = await json(`keys show phone --app ${admin.application}`);
     expect(type).toBe('Mobile');
@@ -80,13 +80,13 @@ describe('update', () => {
     ['apps update Here --any-origin --origin https://a.example', 'Cannot use --any-origin with --origin'],
     ['apps update Here --rate many', 'Cannot use --rate many: must be a number, or default'],
     ['apps update Here --accept-identities yes', 'Cannot use --accept-identities yes: must be true or false'],
-  ])('by %s is refused', async (command, message) => {
+  ])('refuses %s', async (command, message) => {
     const attempt = run(command.replace('Here', admin.application));
     await expect(attempt).rejects.toThrow(UsageError);
     await expect(attempt).rejects.toThrow(message);
   });
 
-  it('of an unknown object names the known ones', async () => {
+  it('names the known objects instead of an unknown object', async () => {
     const feature = `chekout --archived true --app ${admin.application}`;
     await run(`features create checkout --app ${admin.application}`);
     await expect(run(`features update ${feature}`)).rejects.toThrow(
@@ -132,7 +132,7 @@ describe('delete --json', () => {
   it.each([
     ['apps delete', 'Here', 'id'],
     ['envs delete', 'Staging --app Here', 'name'],
-  ])('of %s prints what was deleted', async (command, argv, key) => {
+  ])('%s prints the deleted object', async (command, argv, key) => {
     const result = await run(`${command} ${argv.replace('Here', admin.application)} --yes --json`);
     const [named = ''] = argv.replace('Here', admin.application).split(' ');
     expect(result).toMatchObject({ out: `${JSON.stringify({ [key]: named, deleted: true })}\n`, err: '' });
@@ -151,10 +151,10 @@ describe('a log', () => {
     );
   });
 
-  it('reports that there may be more', async () => {
+  it('reports that there might be more entries', async () => {
     const { out, err } = await run('audit --limit 2 --json');
     expect(JSON.parse(out).items).toHaveLength(2);
-    expect(err).toBe('There may be more than these 2: see --limit, --from and --to\n');
+    expect(err).toBe('There might be more than these 2: see --limit, --from and --to\n');
   });
 
   it('is filtered by user, by e-mail address or id', async () => {
@@ -167,7 +167,7 @@ describe('a log', () => {
   it.each([
     ['audit --limit 0', 'Cannot use --limit 0: must be a whole number, at least 1'],
     ['audit --from soon', 'Cannot use --from soon: must be a time such as 7d'],
-    ['audit list', "Cannot use the argument 'list': audit takes flags only"],
+    ['audit list', "Cannot use the argument 'list': audit takes options only"],
   ])('is refused with %s', async (command, message) => {
     await expect(run(command)).rejects.toThrow(UsageError);
     await expect(run(command)).rejects.toThrow(message);
@@ -210,7 +210,7 @@ describe('an object that does not exist', () => {
     ],
     ['envs show Prodution --app Here', 'There is no environment Prodution; the nearest is Production'],
     ['envs show QA --app Here', 'There is no environment QA; there is Production, Staging, Development'],
-  ])('%s', async (command, message) => {
+  ])('is reported for %s', async (command, message) => {
     const attempt = run(command.replace('Here', admin.application));
     await expect(attempt).rejects.toMatchObject({ exitCode: 5, message: expect.stringContaining(message) });
   });

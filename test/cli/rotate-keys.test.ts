@@ -14,7 +14,7 @@ it('keys rotate prints a key that replaces another one, which is found by name',
   expect(err).toContain('Key: shown only once');
   const { items } = JSON.parse((await run(`keys list ${app} --json`)).out);
   expect(items.find(({ id }: { id: string }) => id === old.id)).toMatchObject({ expiresAt: made.previousKeyUntil });
-  await expect(run(`keys rotate ${old.id} ${app}`)).rejects.toThrow('rotated already');
+  await expect(run(`keys rotate ${old.id} ${app}`)).rejects.toThrow('already been rotated');
 });
 
 it('keys rotate NAME replaces the latest key of that name, and keys delete NAME asks for an id', async () => {

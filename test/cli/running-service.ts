@@ -4,13 +4,13 @@ import { type LocalService, startLocal } from '../support/service.ts';
 
 /** A service that runs for the tests of a file. */
 export interface RunningService {
-  /** Stands still. */
+  /** A clock that does not advance. */
   readonly clock: TestClock;
   readonly service: LocalService;
   readonly url: string;
 }
 
-/** Starts one before the tests of a file, with more arguments of `serve`. */
+/** Starts a service before the tests of a file, with additional arguments of `serve`. */
 export function runService(...args: string[]): RunningService {
   const clock = testClock();
   const service = opened(() => startLocal({ clock, args }));

@@ -19,7 +19,7 @@ async function start(listener: RequestListener, secure = false): Promise<string>
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** An address where something listened a moment ago. */
+/** Returns an address where nothing listens any more. */
 async function unusedAddress(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -32,8 +32,8 @@ function get(url: string) {
   return send(testContext(), url, { method: 'GET' });
 }
 
-describe('a request', () => {
-  it('returns the status and the JSON of the answer', async () => {
+describe('send', () => {
+  it('returns the status and the JSON of the response', async () => {
     const http = await start((_, response) => {
       response.writeHead(418, { 'retry-after': '7', 'flagmeter-noted': 'x' }).end('{"a":1}');
     });
@@ -45,7 +45,7 @@ describe('a request', () => {
     expect(await get(`http://${http}/x`)).toMatchObject({ status: 200, json: undefined });
   });
 
-  it('is not redirected to another address with its token', async () => {
+  it('does not follow a redirect to another address with its token', async () => {
     const seen: string[] = [];
     const http = await start((request, response) => {
       seen.push(request.url ?? '');
@@ -58,7 +58,7 @@ describe('a request', () => {
     expect(seen).toEqual(['/x?secret']);
   });
 
-  it('to an address where nothing listens fails, and shows nothing of the request', async () => {
+  it('fails at an address where nothing listens, and shows nothing of the request', async () => {
     const closed = await unusedAddress();
     await expect(get(`http://${closed}/x?secret`)).rejects.toMatchObject({
       exitCode: 7,
@@ -66,14 +66,14 @@ describe('a request', () => {
     });
   });
 
-  it('to an unknown host name fails', async () => {
+  it('fails for an unknown host name', async () => {
     await expect(get('http://nowhere.invalid/')).rejects.toMatchObject({
       exitCode: 7,
       message: 'Cannot reach http://nowhere.invalid: the host name cannot be resolved',
     });
   });
 
-  it('whose connection is closed fails', async () => {
+  it('fails if the connection is closed', async () => {
     const http = await start((request) => void request.socket.destroy());
     await expect(get(`http://${http}/`)).rejects.toMatchObject({
       exitCode: 7,

@@ -14,7 +14,7 @@ import { signInAt } from './sign-in.ts';
 const running = runService();
 const { clock } = running;
 
-/** A signed-in context; counts the requests to the token endpoint from then on. */
+/** Opens a signed-in context, and counts the later requests to the token endpoint. */
 async function signedIn(
   argv: readonly string[] = [],
   options: ContextOptions = {},
@@ -34,7 +34,7 @@ async function signedIn(
   };
 }
 
-/** Asks who the caller is, with its own access object, like a process of its own. */
+/** Requests the caller with a separate access object, like a separate process. */
 async function whoAmI(context: TestContext): Promise<unknown> {
   return openApi(context, running.url, openAccess(context, running.url)).call('GET', ['users', 'me']);
 }
@@ -106,7 +106,7 @@ describe('a session by browser', () => {
     expect(context.grants).toEqual(['refresh_token']);
   });
 
-  it('that has ended suggests login, and is deleted', async () => {
+  it('suggests login after it has ended, and is deleted', async () => {
     const context = await signedIn();
     clock.advance(31 * 86_400_000);
     const over = {
@@ -144,7 +144,7 @@ describe('a session of an API key', () => {
     expect(context.grants).toEqual([]);
   });
 
-  it('whose secret is stored is renewed with it', async () => {
+  it('is renewed with its secret if that is stored', async () => {
     const context = await signedIn([...asKey(), '--store'], answers());
     clock.advance(3_600_000);
     expect(await whoAmI(context)).toMatchObject({ name: 'First API key' });
@@ -154,8 +154,8 @@ describe('a session of an API key', () => {
   });
 });
 
-describe('without a session', () => {
-  it('FLAGMETER_TOKEN is used', async () => {
+describe('commands without a session', () => {
+  it('use FLAGMETER_TOKEN', async () => {
     const given = await token(running.service.http, running.service.credentials);
     const context = testContext({ clock, env: { FLAGMETER_TOKEN: given } });
     expect(await whoAmI(context)).toMatchObject({ name: 'First API key' });
@@ -171,7 +171,7 @@ describe('without a session', () => {
     expect(await whoAmI(context)).toMatchObject(admin);
   });
 
-  it('an API key in the environment is used, and nothing is stored', async () => {
+  it('use an API key in the environment, and store nothing', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const env = { FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret };
     const context = testContext({ clock, env });
@@ -180,7 +180,7 @@ describe('without a session', () => {
   });
 });
 
-it('the server address comes from the flag, the variable, the last login, or the default', async () => {
+it('the server address comes from the option, the variable, the last login, or the default', async () => {
   const context = await signedIn();
   const withVariable = { ...context, env: { ...context.env, FLAGMETER_URL: 'https://b.example/x/' } };
   expect(resolveServerUrl(withVariable, 'https://A.example:443/')).toBe('https://a.example');
@@ -200,7 +200,7 @@ describe('a workload token', () => {
     jwks: { keys: [{ ...pair.publicKey.export({ format: 'jwk' }), kid: 'a' }] },
   };
 
-  it('in a file replaces the secret of an API key, and is read again for each token', async () => {
+  it('replaces the secret of an API key, and is read from its file for each token', async () => {
     const { http, credentials } = running.service;
     const admin = await token(http, credentials);
     const path = `/api/v2/teams/${credentials.teamId}/api-keys`;

@@ -6,8 +6,8 @@ function tableText(titles: readonly string[], rows: readonly string[][], bold: b
   return makeTable(headings, rows, { bold, width: undefined }).text;
 }
 
-describe('a table', () => {
-  it('is aligned with any characters, and has no trailing spaces', () => {
+describe('makeTable', () => {
+  it('aligns any characters, and adds no trailing spaces', () => {
     const rows = [
       ['a', 'Shop', ''],
       ['longer', '世界', 'x'],
@@ -22,7 +22,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('has bold titles on a terminal', () => {
+  it('prints bold titles on a terminal', () => {
     expect(tableText(['ID'], [['a']], true)).toBe('\u001b[1mID\u001b[0m\na\n');
   });
 
@@ -32,7 +32,7 @@ describe('a table', () => {
     expect(recordText([['Name', odd]])).toBe('  Name  a\ufffd[31mb\ufffdc\ufffdd\ufffd\ufffde\n');
   });
 
-  it('of one item has aligned labels', () => {
+  it('aligns the labels of one item', () => {
     const fields = [
       ['Id', 'x'],
       ['Client secret', 'y'],
@@ -56,7 +56,7 @@ describe('a table on a terminal', () => {
   const measureLines = (text: string) =>
     text.split('\n').map((line) => line.length + (line.match(/[世界]/g)?.length ?? 0));
 
-  it.each([20, 40, 60, 70, 80, 100, 120])('of %i columns has no wider line', (width) => {
+  it.each([20, 40, 60, 70, 80, 100, 120])('has no line wider than %i columns', (width) => {
     const { text } = makeTable(headings, rows, { bold: false, width });
     expect(Math.max(...measureLines(text))).toBeLessThanOrEqual(width);
   });
@@ -77,7 +77,7 @@ describe('a table on a terminal', () => {
   });
 });
 
-describe('a value', () => {
+describe('show', () => {
   it.each<[unknown, string]>([
     [null, '-'],
     [undefined, '-'],
@@ -92,11 +92,11 @@ describe('a value', () => {
     [[{ name: 'Production', createdAt: 'x' }, { name: 'Staging' }], 'Production, Staging'],
     [[{ code: 'leaked', message: 'x' }], 'leaked'],
     [{ other: 1 }, '{"other":1}'],
-  ])('%j is shown as %s', (value, text) => {
+  ])('shows %j as %s', (value, text) => {
     expect(show(value)).toBe(text);
   });
 
-  it('has the name of its field as a label', () => {
+  it('labels a value with the name of its field', () => {
     expect(['id', 'clientSecret', 'firstSeenAt'].map(formatLabel)).toEqual(['Id', 'Client secret', 'First seen at']);
   });
 });

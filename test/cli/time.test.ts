@@ -16,14 +16,14 @@ it.each([
   ['2026-01-31t12:00:00.5z', '2026-01-31T12:00:00.500Z'],
   ['2026-01-31T12:00:00+02:00', '2026-01-31T10:00:00.000Z'],
   ['2026-01-31 12:00:00 UTC', '2026-01-31T12:00:00.000Z'],
-])('%s is %s', (text, time) => {
+])('readTime reads %s as %s', (text, time) => {
   expect(readTime(text, 'from', now)).toBe(time);
 });
 
 it.each([
   ...['', 'yesterday', '7', '7y', '-7d', '7.5h', '9999999d', '999999w', '2026-02-30', '2026-13-01'],
   ...['2026-01-31T12:00', '2026-01-31T12:00:00', '1767225600', '31.1.2026'],
-])('%j is not a time', (text) => {
+])('readTime rejects %j', (text) => {
   expect(() => readTime(text, 'from', now)).toThrow(UsageError);
   expect(() => readTime(text, 'from', now)).toThrow(`Cannot use --from ${text}: must be a time such as 7d, `);
 });

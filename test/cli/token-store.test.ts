@@ -52,7 +52,7 @@ describe('the token store', () => {
     ['XDG_CONFIG_HOME', { XDG_CONFIG_HOME: '/xdg', HOME: '/home' }, '/xdg/flagmeter/credentials.json'],
     ['HOME', { XDG_CONFIG_HOME: '', HOME: '/home' }, '/home/.config/flagmeter/credentials.json'],
     ['HOME', { XDG_CONFIG_HOME: 'relative', HOME: '/home' }, '/home/.config/flagmeter/credentials.json'],
-  ])('is where %s says', (_name, env, path) => {
+  ])('uses the folder of %s', (_name, env, path) => {
     const root = temporaryDirectory();
     const within = Object.fromEntries(
       Object.entries(env).map(([name, value]) => [name, value.startsWith('/') ? root + value : value]),
@@ -76,14 +76,14 @@ describe('the token store', () => {
     },
   );
 
-  it('that cannot be created is named in the message', async () => {
+  it('names a folder that cannot be created in the message', async () => {
     const root = temporaryDirectory();
     writeFileSync(`${root}/file`, '');
     const store = openTokenStore(testContext({ folder: `${root}/file` }));
     await expect(store.exclusively(async () => {})).rejects.toThrow(`Cannot store tokens in ${root}/file/flagmeter: `);
   });
 
-  it('keeps the old file if the new one cannot be written', async () => {
+  it('keeps the previous file if the new file cannot be written', async () => {
     const context = testContext();
     const store = openTokenStore(context);
     await store.exclusively(async () => {

@@ -15,7 +15,7 @@ test.each([
   [{ TRACEPARENT: `${traceparent}\r\nx: y`, TRACESTATE: 'vendor=1' }, {}],
   [{ TRACEPARENT: traceparent, TRACESTATE: 'a\nb' }, { traceparent }],
   [{}, {}],
-])('of %j a request has %j', async (env, expected) => {
+])('the variables %j become the headers %j of a request', async (env, expected) => {
   const sent: Record<string, string>[] = [];
   const context = {
     ...testContext({ env: { FLAGMETER_TOKEN: 'token', ...env } }),

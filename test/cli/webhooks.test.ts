@@ -37,10 +37,10 @@ it('webhooks are created, tested, rotated and redelivered', async () => {
   expect((await run('webhooks list --json')).out).toContain('"items":[]');
 });
 
-/** Leaves the clock alone: a command waits for the answer of the receiver, however busy the machine is. */
+/** Leaves the clock unchanged: a command waits for the response of the receiver, however busy the machine is. */
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-it('a webhook in a format of others is created, tested and changed, and shows what it sent', async () => {
+it('a webhook in another format is created, tested and changed, and shows its requests', async () => {
   const receiver = await openReceiver((response) => void response.writeHead(400).end('invalid_blocks'));
   const url = `http://127.0.0.1:${receiver.port}/`;
   const made = await run(
@@ -66,7 +66,7 @@ it('a webhook in a format of others is created, tested and changed, and shows wh
 
 describe('commands on resources', () => {
   const commands = Object.values(resources).flatMap((resource: Resource) => createCommands(resource));
-  it.each(commands.map(({ command }) => command))('$name has each flag once', ({ options }) => {
+  it.each(commands.map(({ command }) => command))('$name has each option once', ({ options }) => {
     const names = options.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });

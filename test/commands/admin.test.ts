@@ -10,7 +10,7 @@ import { freshDirectory, manage, token } from '../support/binary.ts';
 import { runCommand } from '../support/run-command.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
-/** Runs `admin reset-password`; every file has this text. */
+/** Runs `admin reset-password`. Every file has this text. */
 async function reset(argv: readonly string[], text = ''): Promise<string> {
   let out = '';
   const write = (more: string) => {
@@ -37,7 +37,7 @@ function start(data: string, { filledAt, credentials }: StoredStore): Promise<Lo
   return startLocal({ data, credentials, clock: testClock(filledAt + 60_000) });
 }
 
-/** Whether a password is the administrator's: `once` when it has to be replaced. */
+/** True if a password is the administrator's; `once` if it must be replaced. */
 async function signsIn({ http }: LocalService, store: StoredStore, password: string) {
   const browser = new TestBrowser(http, '127.0.0.1');
   const query = new URLSearchParams({
@@ -75,7 +75,7 @@ describe('admin reset-password', () => {
     await service.stop();
   });
 
-  test('allows a sign-in at once, even after many failed ones', async () => {
+  test('allows a sign-in immediately, even after many failed ones', async () => {
     const { data, store } = stored();
     let service = await start(data, store);
     for (let i = 0; i < 7; i += 1) expect(await signsIn(service, store, `wrong password ${i}`)).toBe(false);

@@ -19,7 +19,7 @@ const commands = Object.values(commandTable).flatMap((entry) => entry.commands);
 
 const joinWords = (words: readonly string[]) => ['flagmeter', ...words].join(' ');
 
-/** Completes the last word of each command line in one process, because a shell starts slowly. Prints a NUL after each. */
+/** Completes the last word of each command line in one process, as a shell starts slowly. Prints a NUL after each. */
 const shells = {
   bash: (directory: string, lines: readonly (readonly string[])[]) => {
     const set = `COMP_WORDS=("\${@:2:$1}"); COMP_CWORD=$(($1 - 1)); shift $(($1 + 1))`;
@@ -54,7 +54,7 @@ function parseCandidates(printed: string): string[][] {
   );
 }
 
-/** Command lines, and what a shell offers for their last word. */
+/** Command lines, and the completions of their last word. */
 const cases: readonly (readonly [words: string[], offers: string[]])[] = [
   [[''], Object.keys(commandTable)],
   [['ap'], ['apps', 'api-keys']],
@@ -133,7 +133,7 @@ test('every command of the client can print JSON', () => {
 });
 
 describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
-  test('has every command and every flag', () => {
+  test('has every command and every option', () => {
     const script = scriptFor(shell);
     for (const { name, options } of commands) {
       expect(script).toContain(name);

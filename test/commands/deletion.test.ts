@@ -28,7 +28,10 @@ async function fill(people: People): Promise<void> {
   }
 }
 
-/** Numbers of the environments and applications that have stored data. Messages are left out: they name no application. */
+/**
+ * Numbers of the environments and applications that have stored data. Messages are omitted, as they name no
+ * application.
+ */
 async function numbersIn(data: string): Promise<{ environments: Set<number>; applications: Set<number> }> {
   const store = openUsageTables(data);
   const found = { environments: new Set<number>(), applications: new Set<number>() };
@@ -53,7 +56,7 @@ async function readAccounts(data: string) {
   return { application: application!, deletions, declared };
 }
 
-test('the next start completes the removal of a deleted application or environment, and keeps the others', async () => {
+test('a restart completes the removal of a deleted application or environment, and keeps the others', async () => {
   const people = await openPeople({ args: ['--workers', '2'] });
   const other = await attachPeople(people.service, people.clock);
   for (const each of [people, other]) await fill(each);

@@ -62,7 +62,7 @@ test('a disk that is almost full is a warning without its path', async () => {
   expect(watch.warnings).toContain('the disk of the backup directory has less than 10 % or 1 GiB left');
 });
 
-test('a data directory that is gone has no disk', () => {
+test('a missing data directory has no disk', () => {
   const config = { data: '/none' };
   const watch = new DiskWatch({ config, log: { info() {}, warn() {} }, clock: testClock() });
   expect(watch.now()).toEqual([]);

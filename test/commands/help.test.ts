@@ -27,7 +27,7 @@ describe('the help text', () => {
     for (const command of commands) expect(out).toMatch(new RegExp(`^ {2}${command} +\\w`, 'm'));
   });
 
-  it('of serve has every flag with its variable and default', () => {
+  it('has every option of serve with its variable and default', () => {
     const { out } = run('serve');
     for (const { option, variable, schema } of settings) {
       expect(out).toContain(`  --${option} ${schema.value} `);
@@ -39,7 +39,7 @@ describe('the help text', () => {
     expect(out).toContain(' 1 to 64, default: 1, FLAGMETER_WORKERS');
   });
 
-  it.each(commands)('of %s names each of its commands and flags', (name) => {
+  it.each(commands)('names each command and option of %s', (name) => {
     const text = helpText(name);
     for (const command of commandTable[name].commands) {
       if (name !== 'serve') expect(text).toMatch(new RegExp(`^flagmeter ${command.name}( |$)`, 'm'));
@@ -49,7 +49,7 @@ describe('the help text', () => {
   });
 
   it.each(commands.flatMap((name) => secondWords(commandTable[name]).map((word) => [name, word])))(
-    'of %s %s is about that alone',
+    'is about %s %s alone',
     (name = '', word = '') => {
       const { code, out } = run(name, word);
       expect(code).toBe(0);
@@ -59,7 +59,7 @@ describe('the help text', () => {
     },
   );
 
-  it.each([undefined, ...commands])('of %s fits 100 columns', (command) => {
+  it.each([undefined, ...commands])('fits 100 columns for %s', (command) => {
     for (const line of helpText(command).split('\n')) expect([...line].length).toBeLessThanOrEqual(100);
   });
 
@@ -71,9 +71,9 @@ describe('the help text', () => {
   it.each([
     [['keys', 'crate'], 'Unknown command keys crate; the nearest known one is keys create'],
     [['keys', 'constructor'], 'Unknown command keys constructor: use one of list, show, create, rotate, delete, adopt'],
-    [['serve', 'init'], "Cannot use the argument 'init': serve has no commands below it"],
+    [['serve', 'init'], "Unknown argument 'init': serve takes no subcommand"],
     [['keys', 'create', 'now'], "Cannot use the argument 'now': help takes one command"],
-  ])('of %j is refused', (argv, message) => {
+  ])('is refused for %j', (argv, message) => {
     expect(() => run(...argv)).toThrow(new UsageError(message));
   });
 });

@@ -21,7 +21,7 @@ interface CommandResult {
   readonly out: string;
 }
 
-/** Runs `init`; `files` are the texts of the files that it may read. */
+/** Runs `init`. `files` are the texts of the files that it can read. */
 async function run(argv: string[], files: Record<string, string> = {}, env = {}): Promise<CommandResult> {
   let out = '';
   const code = await init.run(argv, {
@@ -112,8 +112,8 @@ describe('init', () => {
 
   it.each([
     ['no file has that name', {}],
-    ['what is in it is too short', { 'hunter2-hunter2': 'short' }],
-  ])('does not repeat a password that is given in place of its file: %s', async (_, files) => {
+    ['the file is too short', { 'hunter2-hunter2': 'short' }],
+  ])('does not repeat a password that is given instead of its file: %s', async (_, files) => {
     const attempt = run(['--data', freshDirectory(), ...admin, '--admin-password-file', 'hunter2-hunter2'], files);
     await expect(attempt).rejects.toThrow('--admin-password-file');
     await expect(attempt).rejects.not.toThrow('hunter2');
@@ -130,7 +130,7 @@ describe('init', () => {
     [[...admin, '--admin-password-file', 'p'], { p: '\nlong enough password' }, 'must have at least 12'],
     [[...admin, '--admin-password-file', 'p'], { p: 'elevenchars\n' }, 'must have at least 12 characters'],
     [[...admin, '--admin-password-file', 'p'], { p: 'x'.repeat(5_000) }, 'at most 1024 bytes'],
-    [[...admin, '--workers', '2'], {}, 'Unknown flag --workers'],
+    [[...admin, '--workers', '2'], {}, 'Unknown option --workers'],
     [[...admin, '--json=yes'], {}, '--json does not take a value'],
   ])('refuses %j with %j before it touches the directory', async (argv, files, message) => {
     const data = freshDirectory();

@@ -95,7 +95,7 @@ test.each<[string[], string]>([
   [[], 'Cannot use signing-keys alone: use one of rotate'],
   [['rotate', 'now'], "Cannot use the argument 'now'"],
   [['rotate', '--jason'], 'the nearest known one is --json'],
-  [['rotate', '--signing-alg', 'RS256'], 'Unknown flag --signing-alg'],
+  [['rotate', '--signing-alg', 'RS256'], 'Unknown option --signing-alg'],
 ])('signing-keys refuses %j', async (argv, message) => {
   await expect(async () => run(argv)).rejects.toThrow(UsageError);
   await expect(async () => run(argv)).rejects.toThrow(message);

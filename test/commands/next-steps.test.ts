@@ -13,7 +13,7 @@ describe('nextSteps', () => {
     expect(nextSteps({ ...here, directory })).toContain(command);
   });
 
-  it('starts with the address to open, which the commands have if it is not the default', () => {
+  it('begins with the address to open, which the commands contain if it is not the default', () => {
     const text = nextSteps({ ...here, url: 'https://flags.example.com', directory: '/' });
     expect(text.trimStart().split('\n', 1)[0]).toBe('flagmeter is running. Open https://flags.example.com/');
     expect(text).toContain('login --url https://flags.example.com\n');

@@ -149,14 +149,14 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('is on the listener of the management API, but not on the public metrics host', async () => {
+  test('is served by the listener of the management API, but not by the public metrics host', async () => {
     const apart = await startLocal({ args: ['--api-listen', '127.0.0.1:0'] });
     expect((await fetch(`http://${apart.http}/healthz`)).status).toBe(200);
     expect((await fetch(`http://${apart.http}/metrics`)).status).toBe(404);
     await apart.stop();
   });
 
-  test('is not answered through a proxy on the same machine', async () => {
+  test('is refused through a proxy on the same machine', async () => {
     const service = await startLocal();
     const headers = { 'x-forwarded-for': '192.0.2.1' };
     const response = await fetch(`http://${service.http}/metrics`, { headers });
@@ -165,7 +165,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('is only on the listener of --ops-listen, if there is one', async () => {
+  test('is served only by the listener of --ops-listen, if it is set', async () => {
     const port = await freePort();
     const service = await startLocal({ args: ['--ops-listen', `127.0.0.1:${port}`] });
     const statusAt = async (http: string, path: string) => (await fetch(`http://${http}${path}`)).status;
@@ -183,7 +183,7 @@ describe('a request id', () => {
   test.each([
     ['a refusal', '/api/v2/users/me', 401],
     ['an unknown path', '/nowhere', 404],
-    ['an answer with a body', '/api/v2/openapi.json', 200],
+    ['a response with a body', '/api/v2/openapi.json', 200],
   ])('is unique in %s', async (_, path, status) => {
     const { service } = await openService();
     const ids = new Set<string | null>();
@@ -197,7 +197,7 @@ describe('a request id', () => {
     await service.stop();
   });
 
-  test('is that of a proxy if it is valid, and is missing for an accepted packet', async () => {
+  test('is taken from a proxy if it is valid, and is missing for an accepted packet', async () => {
     const { service, key, send } = await openService();
     const ask = async (id: string) =>
       (await fetch(`http://${service.http}/nowhere`, { headers: { 'x-request-id': id } })).headers.get('x-request-id');
@@ -240,7 +240,7 @@ describe('--log-level debug', () => {
     await service.stop();
   });
 
-  test('is the only level with these lines', async () => {
+  test('is the only level that logs requests and commits', async () => {
     const { service, key, send } = await openService();
     expect((await send(key)).status).toBe(202);
     expect(service.log()).not.toMatch(/"msg":"(?:request|committed)"/);

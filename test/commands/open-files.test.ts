@@ -26,11 +26,11 @@ test.each(names)('the log warns of a file of %s that everyone can read', (name, 
   expect(said).toEqual([['everyone on this machine can read a file with a secret', fields]]);
 });
 
-test.each([0o600, 0o640, 0o400])('does not warn of a file of mode %o', (mode) => {
+test.each([0o600, 0o640, 0o400])('the log does not warn of a file of mode %o', (mode) => {
   expect(warnings('postgresFile', mode).said).toEqual([]);
 });
 
-/** A path whose look-up fails, also for root. */
+/** Returns a path whose lookup fails, also for root. */
 function loop(): string {
   const link = join(temporaryDirectory(), 'link');
   symlinkSync(link, link);
@@ -38,7 +38,7 @@ function loop(): string {
 }
 
 test.each([
-  ['that is not there', () => '/nowhere/file'],
+  ['that does not exist', () => '/nowhere/file'],
   ['that cannot be looked up', loop],
 ])('ignores a file %s', (_, path) => {
   const said: unknown[] = [];

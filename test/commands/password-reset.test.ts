@@ -58,7 +58,7 @@ test('withdraws a request that no server takes', async () => {
       request,
       deps(() => {}),
     ),
-  ).rejects.toMatchObject({ message: `The server that uses ${data} does not answer: stop it first`, exitCode: 7 });
+  ).rejects.toMatchObject({ message: `The server that uses ${data} does not respond: stop it first`, exitCode: 7 });
   expect(readdirSync(data)).toEqual([]);
 });
 
@@ -69,7 +69,7 @@ test.each([
   ['too large', (path: string) => writeFileSync(path, ' '.repeat(5000))],
   ['of another shape', (path: string) => writeFileSync(path, '{}')],
   [
-    'with another hash',
+    'hashed in another way',
     (path: string) =>
       writeFileSync(path, JSON.stringify({ ...request, passwordHash: '$argon2id$v=19$m=4000000,t=9,p=1$a$b' })),
   ],

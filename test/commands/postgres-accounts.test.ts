@@ -46,7 +46,7 @@ async function run(command: string, argv: readonly string[]): Promise<Record<str
   return JSON.parse(out);
 }
 
-describe('beside running nodes', () => {
+describe('commands next to running nodes', () => {
   test('signing-keys rotate creates a signing key for all nodes', async () => {
     const { url, node } = await running();
     const [before] = storedKeys(node.store);
@@ -75,7 +75,7 @@ describe('beside running nodes', () => {
   });
 });
 
-test('names a database without accounts, and a PostgreSQL that does not answer', async () => {
+test('commands name a database without accounts, and a PostgreSQL that does not respond', async () => {
   const url = await newDatabase(await sharedServer());
   await expect(run('signing-keys', ['rotate', '--postgres', url])).rejects.toThrow('flagmeter postgres init');
   const away = url.replace(/:\d+\//, ':1/');

@@ -24,7 +24,7 @@ const form = (body: string) => ({
   headers: { 'content-type': 'application/x-www-form-urlencoded' },
 });
 
-describe('while PostgreSQL is not available', () => {
+describe('the service without PostgreSQL', () => {
   test.each([
     ['/connect/token', form('grant_type=client_credentials')],
     ['/connect/introspect', form('token=x')],

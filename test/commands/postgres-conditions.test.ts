@@ -40,7 +40,7 @@ describe('the conditions of nodes in postgres status', () => {
     expect(out).toMatch(/^north +up, copy refuses /m);
     expect(out).toMatch(/^south +forgotten, refuses /m);
     expect(out).toMatch(/^Warning: Several processes use the data directory of node north or copies of it/m);
-    expect(out).toMatch(/^Warning: Node south was forgotten but is running: it answers 503 until/m);
+    expect(out).toMatch(/^Warning: Node south was forgotten but is running: it responds to packets with 503 until/m);
   });
 
   it.each<[Condition, string, string | undefined]>([

@@ -93,7 +93,7 @@ needing('postgresql').describe('postgres init', () => {
     expect(() => readSecret(row?.secret ?? '', undefined)).toThrow('--postgres-key-file');
   });
 
-  it('requires a key file, or the explicit choice to have none', async () => {
+  it('requires a key file, or the option to store secrets in clear text', async () => {
     const to = ['--postgres', url];
     const data = join(temporaryDirectory(), 'data');
     unpack('layout-2', data);
@@ -109,7 +109,7 @@ needing('postgresql').describe('postgres init', () => {
     expect(await postgres.query(`SELECT 1 FROM pg_class WHERE relname LIKE 'fm%'`, [], url)).toEqual([]);
   });
 
-  it('leaves an initialised database unchanged, also when two start at once', async () => {
+  it('leaves an initialised database unchanged, even if two processes start simultaneously', async () => {
     const results = await Promise.allSettled([init(), init()]);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const before = await records();
@@ -118,7 +118,7 @@ needing('postgresql').describe('postgres init', () => {
     expect(await postgres.query('SELECT version FROM fm_change', [], url)).toHaveLength(1);
   });
 
-  it('refuses a role without the privilege to create the views, and a database that has them', async () => {
+  it('refuses a role without the privilege to create the views, and a database that already has them', async () => {
     const asGuest = ['--postgres', url.replace('postgres@', 'guest@')];
     const query = (text: string) => postgres.query(text, [], url);
     await query('GRANT CREATE ON SCHEMA public TO guest');

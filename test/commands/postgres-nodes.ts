@@ -9,7 +9,7 @@ import { runPostgres } from './postgres-fixture.ts';
 interface FakeNode {
   readonly name: string;
   readonly directory?: string;
-  /** Seconds since its last beat. */
+  /** Seconds since its last heartbeat. */
   readonly silent?: number;
   readonly state?: string;
   readonly spool?: number;

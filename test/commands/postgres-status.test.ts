@@ -29,7 +29,7 @@ describe('postgres status', () => {
     expect(out).toMatch(/^Warning: PostgreSQL has no standby/m);
   });
 
-  it('shows nodes, their unshipped data, and refused rows', async () => {
+  it('shows nodes, their unshipped data, and rejected rows', async () => {
     await init();
     await node({ name: 'north', spool: 3 * 1024 * 1024, through: through + 1000 });
     await node({ name: 'south', silent: 60 });
@@ -61,7 +61,7 @@ describe('postgres status', () => {
     ]);
     const { out } = await run('status');
     expect(out).toMatch(/^north +up .* 10 +3\.0 MiB +2026-01-01 00:00:00 UTC +1\.2\.3 +directory-north$/m);
-    expect(out).toMatch(/^ {2}Complete +reports, until 2026-01-01 00:00:00 UTC, but not those of east$/m);
+    expect(out).toMatch(/^ {2}Complete +reports, until 2026-01-01 00:00:00 UTC, except on east$/m);
     expect(out).toContain('Refused: 1 rows');
   });
 
@@ -115,7 +115,7 @@ describe('postgres status', () => {
   });
 });
 
-it('postgres migrate reports that nothing is to be done', async () => {
+it('postgres migrate reports that no change is necessary', async () => {
   await expect(run('migrate')).rejects.toThrow('run flagmeter postgres init first');
   await init();
   expect((await run('migrate')).out).toContain(`PostgreSQL already has layout ${postgresLayout}`);
@@ -131,7 +131,7 @@ describe('postgres forget-node', () => {
     await node({ name: 'lost', silent: 601, spool: 2048 });
     const { out, err } = await run('forget-node', 'lost', '--yes');
     expect(out).toBe('Node lost is forgotten.\n');
-    expect(err).toContain('Reports have the data that it accepted before 2026-01-01 00:00:00 UTC');
+    expect(err).toContain('Reports have the data that the node accepted before 2026-01-01 00:00:00 UTC');
     expect(err).toContain('Its spool held 2.0 KiB then, the oldest of it from 2026-01-01 00:00:00 UTC.');
     const { nodes, streams } = await status();
     expect(nodes).toMatchObject([{ name: 'lost', state: 'forgotten', shippedUntil: null }]);
@@ -146,13 +146,13 @@ describe('postgres forget-node', () => {
     expect(JSON.parse(out)).toMatchObject({ directory: 'directory-gone', name: 'gone', streams: [] });
   });
 
-  it('refuses a node that may be running, is unknown, or shares its name', async () => {
+  it('refuses a node that might be running, is unknown, or shares its name', async () => {
     await node({ name: 'alive' });
     await node({ name: 'quiet', silent: 590 });
     await node({ name: 'twin', directory: 'a', silent: 601 });
     await node({ name: 'twin', directory: 'b', silent: 601 });
     for (const name of ['alive', 'quiet'])
-      await expect(run('forget-node', name, '--yes')).rejects.toThrow(/may be running.*--force/);
+      await expect(run('forget-node', name, '--yes')).rejects.toThrow(/might be running.*--force/);
     await expect(run('forget-node', 'none', '--yes')).rejects.toThrow('No node none found');
     await expect(run('forget-node', 'twin', '--yes')).rejects.toThrow('identify one by its directory, a or b');
     expect((await status()).streams.open).toHaveLength(4);
@@ -174,7 +174,7 @@ describe('postgres forget-node', () => {
     const { nodes, streams } = await status();
     expect(nodes).toMatchObject([{ name: 'alive', state: 'up', refuses: null }]);
     expect(streams.open).toMatchObject([{ stream: 'stream-directory-alive' }]);
-    await expect(run('forget-node', 'alive', '--yes')).rejects.toThrow(/may be running.*--force/);
+    await expect(run('forget-node', 'alive', '--yes')).rejects.toThrow(/might be running.*--force/);
   });
 
   it('asks for confirmation', async () => {

@@ -50,11 +50,11 @@ test.each([
   [authUrl, { auth: url, api: url, metrics: url }],
   [['--base-url', url], { auth: 'http://127.0.0.1:1', api: url, metrics: 'http://127.0.0.1:1' }],
   [[...authUrl, '--base-url', 'https://api.example'], { auth: url, api: 'https://api.example', metrics: url }],
-])('with %j the public URLs are %j', (argv, urls) => {
+])('the public URLs with %j are %j', (argv, urls) => {
   expect(publicUrls(load(argv), [createListener('auth', 'api', 'metrics')])).toEqual(urls);
 });
 
-test('a host with a listener of its own does not share the URL of the token host', () => {
+test('a host with its own listener does not share the URL of the token host', () => {
   const config = load([...authUrl, '--metrics-listen', '127.0.0.1:2']);
   const listeners = [createListener('auth', 'api'), createListener('metrics')];
   expect(publicUrls(config, listeners)).toEqual({ auth: url, api: url, metrics: 'http://127.0.0.1:1' });

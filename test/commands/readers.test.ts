@@ -6,7 +6,10 @@ import { createKey, manage, token, usage } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
 import { openShop } from '../support/shop.ts';
 
-/** Commits after the reports. With a read transaction left open, each leaves 22 kB that cannot be reused. */
+/**
+ * Number of commits after the reports. While a read transaction is open, each commit leaves 22 kB that cannot be
+ * reused.
+ */
 const commits = 300;
 
 test('threads end their read transactions with each report, so that the file does not grow', async () => {

@@ -3,7 +3,7 @@ import { createLog, type LogLevel } from '../../src/runtime/log.ts';
 import { type Config, loadConfig } from '../../src/serve/config/config.ts';
 import { reload } from '../../src/serve/signals.ts';
 
-/** Reloads from one file to another, and says what came of it. */
+/** Reloads from one file to another. @returns the result */
 async function reloaded(before: object, after: string, renewTls = async () => false) {
   const load = (text: string) => loadConfig({ argv: ['--config', 'file'], env: {}, readFile: () => text });
   let level: LogLevel = 'info';

@@ -18,7 +18,7 @@ async function openUsed(): Promise<{ data: string; file: string }> {
   return { data, file: `${data}/usage/data.mdb` };
 }
 
-/** A service whose start has time to check one page of each file. */
+/** Starts a service that has time to check one page of each file at startup. */
 async function startWithoutTime(data: string) {
   let now = 0;
   const clock = {
@@ -32,7 +32,7 @@ async function startWithoutTime(data: string) {
   return startLocal({ data, accounts });
 }
 
-test('checks in the background what the start had no time for, and logs damage with its file', async () => {
+test('checks the remaining pages in the background, and logs damage with its file', async () => {
   const { data, file } = await openUsed();
   const pages = pagesIn(file).get('leaf')!;
   const page = [...pages].sort((a, b) => a - b)[Math.floor(pages.length / 2)]!;

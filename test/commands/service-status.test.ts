@@ -16,7 +16,7 @@ function openCounters() {
   const accountStore = { status: () => ({}) };
   const disks = { warnings: [] };
   const usageStore = {
-    readiness: () => ({ counting: health.ready ? undefined : 'the store cannot take data; see the log' }),
+    readiness: () => ({ counting: health.ready ? undefined : 'the store does not accept data; see the log' }),
     status: () => undefined,
   };
   const parts = {
@@ -44,7 +44,7 @@ function openCounters() {
   return { clock, ledger, intake, monitor, health, requests, telemetry, status, take, pass };
 }
 
-test('has no rates at the start', () => {
+test('has no rates at startup', () => {
   const { status } = openCounters();
   expect(status.now()).toMatchObject({
     at: '2026-01-02T03:04:05.000Z',
@@ -89,10 +89,10 @@ test('reports why the service accepts nothing', () => {
     reason: 'too many messages are waiting for the disk',
   });
   health.ready = false;
-  expect(status.now()).toMatchObject({ ready: false, reason: 'the store cannot take data; see the log' });
+  expect(status.now()).toMatchObject({ ready: false, reason: 'the store does not accept data; see the log' });
 });
 
-test('has the rates of the last ten minutes, from the start of the process', () => {
+test('has the rates of the last ten minutes, from the startup of the process', () => {
   const { clock, status, take, pass, ledger } = openCounters();
   expect(status.now().recent).toMatchObject({ width: 5, accepted: [], refused: [] });
   for (let second = 0; second < 10; second += 1) {

@@ -33,14 +33,14 @@ test('a service that fails to start leaves no store open', async () => {
   const wanted = { adminEmail: 'admin@localhost', clock: systemClock, randomBytes, hash: cheapHash };
   await prepareStore(accounts, wanted);
   const deps = { config, accounts, workerFile, bundle, snippet, clock: systemClock, randomBytes, log, fatal: () => {} };
-  // What the routes are made from: the issuer of tokens is the listener's address.
+  // Dependencies of the routes: the issuer of tokens is the listener's address.
   const listeners = bound.listeners.map(({ hosts }) => ({ hosts, listener: {} as RenewableListener }));
   await expect(startService(deps, { ...bound, listeners })).rejects.toThrow(TypeError);
   await openAccountTables(config.data).lmdb.close();
   await bound.close(0);
 });
 
-test('until the service is ready, its addresses report liveness, and answer 503 to everything else', async () => {
+test('a service that is not ready reports liveness, and responds with 503 to everything else', async () => {
   const config = createConfig();
   const bound = await bindListeners({ config, engine, clock: systemClock, log });
   const [{ listener }] = bound.listeners as [HostListener];
@@ -56,7 +56,7 @@ test('until the service is ready, its addresses report liveness, and answer 503 
 });
 
 test.each(['/api/frontend/telemetry', '/t/api/frontend/telemetry'])(
-  'before the service is ready, pages can read that %s refuses packets',
+  'pages can read that %s refuses packets before the service is ready',
   async (path) => {
     const config = createConfig('--metrics-path-prefix', '/t');
     const bound = await bindListeners({ config, engine, clock: systemClock, log });
@@ -76,7 +76,7 @@ test.each(['/api/frontend/telemetry', '/t/api/frontend/telemetry'])(
   },
 );
 
-test('binds either all addresses or none', async () => {
+test('binds either all addresses or no address', async () => {
   const taken = await bindListeners({ config: createConfig(), engine, clock: systemClock, log });
   const opened: Listener[] = [];
   const observed: HttpEngine = {

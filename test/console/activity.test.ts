@@ -28,7 +28,7 @@ describe('markers', () => {
     ]);
   });
 
-  it('are the latest ones', () => {
+  it('are the latest items', () => {
     const items = [item(at(3), 'a'), item(at(5), 'c'), item(at(4), 'b')];
     expect(createMarkers(items, undefined, 2, getHref).map(({ label }) => label)).toEqual(['b', 'c']);
   });
@@ -43,12 +43,12 @@ describe('markers', () => {
     expect(nextMarked(buckets, [], 3)).toBeUndefined();
   });
 
-  it('in the range are in the description of the chart', () => {
+  it('are in the description of the chart if they are in the range', () => {
     expect(markersText(buckets, markers)).toMatch(/3 events: .* event 0; .* event 1; .* event 2\.$/);
     expect(markersText(buckets, [])).toBe('');
   });
 
-  it('that are close are drawn once, with their number', () => {
+  it('are drawn once with their number if they are close', () => {
     expect(groupPositions([10, 12, 23, 40], 14)).toEqual([
       { x: 10, count: 3 },
       { x: 40, count: 1 },

@@ -34,7 +34,7 @@ const series: ChartSeries[] = [
 ];
 
 describe('a drawing', () => {
-  it('of lines has the figures of each series', () => {
+  it('has the figures of each series if it has lines', () => {
     expect(createDrawing(buckets, series, 'lines').heights).toEqual([
       [1, 2, 3, 1200],
       [5, 0, 7, 1],
@@ -75,7 +75,7 @@ describe('a drawing', () => {
     [3, 3],
     [9, 4],
     [-1, 0],
-  ])('with incomplete buckets from %s on has %i complete ones', (unfinishedFrom, finished) => {
+  ])('has incomplete buckets from %s on, and %i complete buckets', (unfinishedFrom, finished) => {
     expect(createDrawing(buckets, series, 'lines', unfinishedFrom).finished).toBe(finished);
   });
 
@@ -101,7 +101,7 @@ describe('the axis of the figures', () => {
     [[1200], [0, 500, 1000, 1500]],
     [[23_600_000], [0, 5e6, 10e6, 15e6, 20e6, 25e6]],
     [[0.42], [0, 0.1, 0.2, 0.3, 0.4, 0.5]],
-  ])('for %j has the lines %j', (values, ticks) => {
+  ])('shows the figures %j with the lines %j', (values, ticks) => {
     expect(ticksFor(values)).toEqual(ticks);
   });
 
@@ -185,7 +185,7 @@ describe('a zoom', () => {
     [noon + 10, noon + 20, [0, 0]],
     [noon + hour - 1, noon + hour, [0, 1]],
     [noon - 500, noon + 9 * hour, [0, 3]],
-  ])('from %i to %i selects the touched buckets', (from, to, within) => {
+  ])('selects the touched buckets from %i to %i', (from, to, within) => {
     expect(bucketsWithin(buckets, from, to)).toEqual(within);
   });
 
@@ -208,14 +208,14 @@ describe('times', () => {
     expect(times.zone).toBe('Europe/Berlin');
   });
 
-  it('of UTC days are labelled so', () => {
+  it('are labelled as UTC if they are UTC days', () => {
     const times = chartTimes(24 * hour, 'UTC', 'en-GB');
     const midnight = Date.UTC(2026, 9, 24) / 1000;
     expect(times.bucket(midnight)).toMatch(/^Sat.*24 Oct UTC$/);
     expect(times.span(midnight, midnight + 48 * hour)).toMatch(/^Sat.*24.*Sun.*25 Oct UTC$/);
   });
 
-  it('of days of a time zone are the dates there', () => {
+  it('are dates of the time zone if they are its days', () => {
     const times = chartTimes(24 * hour, 'Europe/Berlin', 'en-GB');
     const starts = [Date.UTC(2026, 9, 23, 22), Date.UTC(2026, 9, 24, 22), Date.UTC(2026, 9, 25, 23)];
     const [first, second, end] = starts.map((at) => at / 1000) as [number, number, number];
@@ -269,7 +269,7 @@ describe('the announcement of a chart', () => {
     expect(spoken(of, 3, 3)).toBe('15:00, so far: on 1,200, off 1.');
   });
 
-  it('of a range names the keys', () => {
+  it('names the keys for a range', () => {
     expect(spoken(of, 1, 2)).toBe('Selected 13:00–15:00. Enter zooms in, Escape clears.');
   });
 });

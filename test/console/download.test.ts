@@ -7,11 +7,11 @@ describe('CSV', () => {
     ['a comma', 'a,b', '"a,b"'],
     ['quotes', 'say "on"', '"say ""on"""'],
     ['a line break', 'a\nb', '"a\nb"'],
-    ['nothing', null, ''],
-    ['what is not there', undefined, ''],
+    ['null', null, ''],
+    ['undefined', undefined, ''],
     ['a number', 4_123_456, '4123456'],
-    ['a number below 0', -1.5, '-1.5'],
-    ['a truth', true, 'true'],
+    ['a negative number', -1.5, '-1.5'],
+    ['a boolean', true, 'true'],
     ['a formula', '=1+1', "'=1+1"],
     ['a formula with a plus', '+1', "'+1"],
     ['a formula with a minus', '-1', "'-1"],
@@ -24,7 +24,7 @@ describe('CSV', () => {
     ['a formula after a line break', 'x\n@SUM(A1)', `"x\n'@SUM(A1)"`],
     ['a full-width formula after a bar', 'x|＝1', "x|'＝1"],
     ['an apostrophe', "'quoted'", "''quoted'"],
-  ])('of %s', (_, value, text) => {
+  ])('has a safe field for %s', (_, value, text) => {
     expect(toCsv(['name'], [[value]])).toBe(`name\r\n${text}\r\n`);
   });
 

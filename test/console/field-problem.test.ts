@@ -10,20 +10,16 @@ describe('the field that a refusal is about', () => {
     ['a place inside a field', new ApiProblem(400, 'invalid_body', 'The value at /email/0 must be string'), 'email'],
     ['a field', new ApiProblem(400, 'invalid_body', 'Field rate must be >= 0'), 'rate'],
     ['an entry of a field', new ApiProblem(400, 'invalid_body', 'Field email/0 must be string'), 'email'],
-    ['a rule of a field', new ApiProblem(400, 'invalid_body', 'Cannot take rate: must be null'), 'rate'],
-    ['a rule of an entry', new ApiProblem(400, 'invalid_body', 'Cannot take email[1]: must be one'), 'email'],
-    ['a rule in words', new ApiProblem(400, 'invalid_body', 'Cannot take the email: must be one'), 'email'],
-    [
-      'a name in a list',
-      new ApiProblem(400, 'invalid_name', 'Cannot take the name of an environment: must'),
-      'environments',
-    ],
-    ['a code that names it', new ApiProblem(400, 'invalid_name', 'Cannot take the name'), 'name'],
+    ['a rule of a field', new ApiProblem(400, 'invalid_body', '`rate` must be null'), 'rate'],
+    ['a rule of an entry', new ApiProblem(400, 'invalid_body', '`email[1]` must be one'), 'email'],
+    ['a rule in words', new ApiProblem(400, 'invalid_body', 'The email must be one'), 'email'],
+    ['a name in a list', new ApiProblem(400, 'invalid_name', 'The name of an environment must'), 'environments'],
+    ['a code that names the field', new ApiProblem(400, 'invalid_name', 'Another name is needed'), 'name'],
     ['a code that the form knows', new ApiProblem(409, 'conflict', 'There is one already'), 'name'],
     ['a field that the form does not have', new ApiProblem(400, 'invalid_body', 'The value at /x'), undefined],
-    ['nothing of the form', new ApiProblem(403, 'forbidden', 'Only Admins may'), undefined],
-    ['no answer', new Unreachable('name'), undefined],
-  ])('%s', (_, error, field) => {
+    ['a refusal without a field', new ApiProblem(403, 'forbidden', 'Only Admins may'), undefined],
+    ['a missing response', new Unreachable('name'), undefined],
+  ])('finds the field of %s', (_, error, field) => {
     expect(findField(error, names, { conflict: 'name' })).toBe(field);
   });
 });

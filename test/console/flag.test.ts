@@ -33,11 +33,11 @@ describe('the heading of a verdict', () => {
     ['snoozed', 'Snoozed until <2026-06-01>'],
     ['permanent', 'Permanent: intended to stay'],
     ['cannot_tell', 'Cannot tell whether it is used'],
-  ] as const)('of %s is a sentence', (kind, heading) => {
+  ] as const)('is a sentence for %s', (kind, heading) => {
     expect(formatHeading(createVerdict(kind), notArchived, words)).toEqual({ heading });
   });
 
-  it('of a flag in use states the rule of 30 days', () => {
+  it('states the rule of 30 days for a flag in use', () => {
     const reasons = [{ code: 'variants', text: '', at: null, names: ['off', 'on'] } as const];
     const used = createVerdict('in_use', { reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) });
     expect(formatHeading(used, notArchived, words).heading).toBe(
@@ -45,7 +45,7 @@ describe('the heading of a verdict', () => {
     );
   });
 
-  it('of an undeclared flag names the similar declared one, and then the verdict', () => {
+  it('names the similar declared flag for an undeclared flag, and then the verdict', () => {
     const misspelt = createVerdict('in_use', { declared: false, nearest: 'checkout' });
     expect(formatHeading(misspelt, notArchived, words)).toEqual({
       heading: 'Undeclared – did you mean checkout?',
@@ -54,7 +54,7 @@ describe('the heading of a verdict', () => {
     expect(chooseTone('in_use', { declared: false, archived: false })).toBe('warn');
   });
 
-  it('of an archived flag states that first, unless programs still request it', () => {
+  it('begins with "Archived" for an archived flag, unless programs still request it', () => {
     const archived = { ...notArchived, archived: true, archivedAt: since };
     expect(formatHeading(createVerdict('safe_to_remove'), archived, words)).toEqual({
       heading: 'Archived since <2026-05-03>',
@@ -65,7 +65,7 @@ describe('the heading of a verdict', () => {
     expect(chooseTone('archived_but_asked', { declared: true, archived: true })).toBe('bad');
   });
 
-  it.each(verdictKinds)('of %s has a text and a tone, with and without a time', (kind) => {
+  it.each(verdictKinds)('has a text and a tone for %s, with and without a time', (kind) => {
     const bare = createVerdict(kind, { since: null, environments: [] });
     const never = { archived: false, archivedAt: null, snoozedUntil: null };
     expect(formatHeading(bare, never, words).heading).toMatch(/^[A-Z][a-z ,:]+$/);
@@ -88,9 +88,12 @@ describe('the heading of a verdict', () => {
       ['snooze', 'copy', 'unarchive', 'permanent'],
     ],
     ['snoozed', { archived: false, permanent: true, declared: false }, true, ['copy', 'archive', 'declare']],
-  ] as const)('of a flag that is %s leaves out what is done, and suggests first', (_, feature, snoozed, actions) => {
-    expect(listActions(['snooze', 'copy'], feature, snoozed)).toEqual(actions);
-  });
+  ] as const)(
+    'lists actions that are not done, suggested actions first, for a flag that is %s',
+    (_, feature, snoozed, actions) => {
+      expect(listActions(['snooze', 'copy'], feature, snoozed)).toEqual(actions);
+    },
+  );
 
   it('names the flag and its variants, and quotes the search command for a shell', () => {
     expect(cleanupText("it's-on", ['on', 'off'])).toBe(
@@ -174,7 +177,7 @@ describe('the series of a flag', () => {
 });
 
 describe('a split', () => {
-  it('has its own variants and those that were seen', () => {
+  it('has its own variants and the seen variants', () => {
     expect(splitVariants({ on: 1, gone: 1 }, ['on', 'off', 'off'])).toEqual(['gone', 'off', 'on']);
     expect(splitVariants(null, [])).toEqual([]);
   });

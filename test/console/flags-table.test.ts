@@ -10,7 +10,7 @@ describe('the trend of a flag', () => {
   const hours6 = { start: 0, width: 21_600, length: 28 };
   const week = { spark: hours6, at: '1970-01-08T12:00:00Z', to: '1970-01-08T00:00:00Z' };
 
-  test('over a week has sums of 24 hours, so that a daily cycle is a flat line', () => {
+  test('has sums of 24 hours over a week, so that a daily cycle is a flat line', () => {
     const spark = Array.from({ length: 28 }, (_, index) => [0, 10, 50, 20][index % 4]!);
     const { values, unfinished, text } = trendLine(spark, week);
     expect(values).toEqual(new Array(25).fill(80));
@@ -18,13 +18,13 @@ describe('the trend of a flag', () => {
     expect(text).toMatch(/^Checks: sum of the preceding 24 hours, every 6 h/);
   });
 
-  test('leaves out the sum that is not complete', () => {
+  test('omits the incomplete sum', () => {
     const spark = [...new Array(27).fill(20), 1];
     const { values } = trendLine(spark, { ...week, at: '1970-01-07T20:00:00Z' });
     expect(values).toEqual(new Array(24).fill(80));
   });
 
-  test('over a day or by days shows the counts themselves', () => {
+  test('shows the counts themselves over a day or by days', () => {
     const spark = [1, 2, 3, 4];
     const day = { spark: { start: 0, width: 3600, length: 4 }, at: '1970-01-01T03:30:00Z', to: '1970-01-01T04:00:00Z' };
     const text = 'Checks per hour, with the daily cycle';
@@ -67,7 +67,7 @@ describe('selecting rows', () => {
 describe('steps of several flags', () => {
   const steps = ['a', 'b', 'c'].map((name) => ({ name, patch: {} }));
 
-  test('go on after a failure, which is reported', async () => {
+  test('continue after a failure, which is reported', async () => {
     const refused = new Error('refused');
     const send = async ({ name }: { name: string }) => {
       if (name === 'b') throw refused;
@@ -88,7 +88,7 @@ describe('steps of several flags', () => {
   });
 });
 
-test('the owner of several flags is set, and restored to that of the team or of CODEOWNERS', () => {
+test('the owner of several flags is set, and restored to the declared owner or to CODEOWNERS', () => {
   const row = (owners: object[], ownersFrom: string | null) => ({ owners, ownersFrom, tags: ['a'] }) as never;
   const me = { type: 'user', id: 'user_1' } as const;
   const { patch, undo } = ownerAction(me, 'Ada');
@@ -124,7 +124,7 @@ test('senders are grouped by program, with the versions in each environment', ()
   ]);
 });
 
-test('a flag of several environments is shown if one of them has what is searched', () => {
+test('a flag of several environments is shown if one of them matches the search', () => {
   const features = (...names: string[]) => ({ features: names.map((feature) => ({ feature })) }) as never;
   const overviews = new Map([
     ['Production', features('a', 'b')],

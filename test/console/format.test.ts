@@ -24,7 +24,7 @@ describe('numbers', () => {
     [2_000_000_000, '2,000,000,000', '2.0B'],
     [-48_123, '-48,123', '-48.1k'],
     [12.34, '12.34', '12.3'],
-  ])('%d', (value, full, compact) => {
+  ])('%d has a full and a short form', (value, full, compact) => {
     expect(english.full(value)).toBe(full);
     expect(english.compact(value)).toBe(compact);
   });
@@ -34,7 +34,7 @@ describe('numbers', () => {
       expect(createFormats(locale).compact(75_000_000)).toMatch(/^75[.,]0M$/);
   });
 
-  test('on an axis have no trailing zero', () => {
+  test('have no trailing zero on an axis', () => {
     expect([0, 500, 1500, 20_000, 75_000_000].map(english.tick)).toEqual(['0', '500', '1.5k', '20k', '75M']);
   });
 
@@ -53,7 +53,7 @@ describe('numbers', () => {
     [1991, 2000, '99.6%'],
     [74_999_999, 75_000_000, '>99.9%'],
     [0, 0, '–'],
-  ])('%d of %d', (part, whole, text) => {
+  ])('%d of %d is shown as %s', (part, whole, text) => {
     expect(english.rate(part, whole)).toBe(text);
   });
 });
@@ -67,7 +67,7 @@ describe('quantities', () => {
     [1_234_567, undefined, '1.2M'],
     [75_123_456.78, 'EUR', '75.1M EUR'],
     [99_999, 'EUR', '99,999 EUR'],
-  ])('%d %s', (value, unit, text) => {
+  ])('%d %s is shown as %s', (value, unit, text) => {
     expect(english.quantity(value, unit)).toBe(text);
   });
 });
@@ -80,13 +80,13 @@ describe('times', () => {
     expect(german.place).toBe('New York');
   });
 
-  test('of days are in UTC', () => {
+  test('are in UTC for days', () => {
     expect(english.day('2026-11-14')).toBe('Nov 14');
     expect(german.day('2026-11-14')).toBe('14. Nov.');
     expect(english.days('2026-11-14', '2026-11-20', now)).toMatch(/^Nov 14\s–\s20$/);
   });
 
-  test('of another year name it', () => {
+  test('name the year if it is another year', () => {
     expect(english.days('2025-11-14', '2025-11-20', now)).toMatch(/^Nov 14\s–\s20, 2025$/);
     expect(english.days('2025-12-31', '2026-01-02', now)).toMatch(/^Dec 31, 2025\s–\sJan 2, 2026$/);
     const [from, to] = ['2025-11-14T09:00:00Z', '2025-11-15T10:00:00Z'];
@@ -105,7 +105,7 @@ describe('times', () => {
     [-400 * day, 'Oct 16, 2025'],
     [2 * hour, 'in 2 hours'],
     [30 * day, 'Dec 20, 2026'],
-  ])('%d ms from now', (distance, text) => {
+  ])('%d ms from now are shown as %s', (distance, text) => {
     expect(english.relative(now + distance, now)).toBe(text);
   });
 
@@ -115,7 +115,7 @@ describe('times', () => {
     [2 * hour + 5 * minute + 3 * second, '2 hr 5 min'],
     [day + 4 * second, '1 day'],
     [3 * day + 2 * hour, '3 days 2 hr'],
-  ])('of a duration of %d ms', (length, text) => {
+  ])('a duration of %d ms is shown as %s', (length, text) => {
     expect(english.duration(length)).toBe(text);
   });
 });

@@ -9,10 +9,10 @@ describe('figures', () => {
   test.each([
     ['read a moment ago', polled(1500), true, 'live'],
     ['read too long ago', polled(11_000), true, 'behind'],
-    ['that a server refuses for now', polled(1500, new ApiProblem(503, 'x', 'Busy')), true, 'behind'],
-    ['of a server that cannot be reached', polled(1500), false, 'offline'],
-    ['that do not move', undefined, true, undefined],
-  ])('%s', (_, seen, reachable, kind) => {
+    ['refused by the server for now', polled(1500, new ApiProblem(503, 'x', 'Busy')), true, 'behind'],
+    ['from an unreachable server', polled(1500), false, 'offline'],
+    ['from a fixed range', undefined, true, undefined],
+  ])('have a state if they are %s', (_, seen, reachable, kind) => {
     const state = computeLiveness({ polled: seen, reachable, now });
     expect(state?.kind).toBe(kind);
     expect(state?.since).toBe(seen?.since);

@@ -65,11 +65,11 @@ test('a gauge shows its last value', () => {
 });
 
 describe('the values of all buckets', () => {
-  test('of a counter are 0 without a measurement', () => {
+  test('are 0 for a counter without a measurement', () => {
     expect(valuesIn(buckets, 'counter', measured('m').series)).toEqual([0, 4, 0, 2, 0]);
   });
 
-  test('of a gauge repeat the previous value', () => {
+  test('repeat the previous value of a gauge', () => {
     expect(valuesIn(buckets, 'gauge', measured('m').series)).toEqual([4, 4, 4, 2, 2]);
     expect(valuesIn(bucketsFrom(buckets, [measured('m')]), 'gauge', measured('m').series)).toEqual([4, 4, 2, 2]);
   });
@@ -85,7 +85,7 @@ describe('the values of all buckets', () => {
     ).toEqual([1, 0, 0, 0, 2]);
   });
 
-  test('of a counter have the same sum for all buckets', () => {
+  test('have the sum of all measurements of a counter', () => {
     const point = fc.tuple(fc.integer({ min: 600, max: 899 }), fc.integer({ min: 0, max: 1000 }));
     fc.assert(
       fc.property(fc.array(point), (points) => {

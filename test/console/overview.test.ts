@@ -51,7 +51,7 @@ describe('a change', () => {
     ['of many times', 1200, 100, { direction: 'up', size: '×12' }],
     ['from nothing', 5, 0, undefined],
     ['without a range before', 5, undefined, undefined],
-  ])('%s', (_, now, before, change) => {
+  ])('is computed: %s', (_, now, before, change) => {
     expect(computeChange(now, before)).toEqual(change);
   });
 });
@@ -61,9 +61,9 @@ describe('the head of the column of users', () => {
   const range = { from: '2026-10-14T10:00:00Z', to: '2026-10-14T11:00:00Z', users };
 
   test.each([
-    ['of an hour of today names today', '2026-10-14T10:59:30Z', {}, 'Users today (UTC)'],
-    ['of an earlier hour names the UTC day', '2026-10-20T08:00:00Z', {}, 'Users on 14 Oct (UTC)'],
-    ['of days has no day', '2026-10-20T08:00:00Z', { to: '2026-10-15T10:00:00Z' }, 'Users'],
+    ['names today for an hour of today', '2026-10-14T10:59:30Z', {}, 'Users today (UTC)'],
+    ['names the UTC day for an earlier hour', '2026-10-20T08:00:00Z', {}, 'Users on 14 Oct (UTC)'],
+    ['names no day for a range of days', '2026-10-20T08:00:00Z', { to: '2026-10-15T10:00:00Z' }, 'Users'],
   ])('%s', (_, at, more, head) => {
     const named = usersHead({ ...range, at, ...more } as Overview);
     expect(named.replace('Oct 14', '14 Oct')).toBe(head);
@@ -97,7 +97,7 @@ describe('a sparkline', () => {
     [[1, 1, 5, 2, 2, 100], true, 1],
     [[0, 0, 3, 3], false, undefined],
     [[], true, undefined],
-  ])('of %j (unfinished: %s) has the trend %s', (values, unfinished, trend) => {
+  ])('has the trend of %j (unfinished: %s): %s', (values, unfinished, trend) => {
     expect(computeTrend(values, unfinished)).toBe(trend);
   });
 });
@@ -131,14 +131,14 @@ describe('flags', () => {
     expect(explainState(row('a', { verdict: 'not_seen' }), days)).toMatch(/^Silence is its only basis/);
   });
 
-  test('in use state the rule of the verdict, whatever the range shows', () => {
+  test('state the rule of the verdict if they are in use, whatever the range shows', () => {
     const used = row('a', { variants: [['on', 10]], recentVariants: 2 });
     expect([stateText(used), getShownState(used)]).toEqual(['in use: 2 variants', 'in_use']);
     expect(explainState(used, days)).toBe('In use: 2 variants within 30 days');
     expect(stateText(row('a', { recentVariants: 1 }))).toBe('in use');
   });
 
-  test('that are undeclared and misspelt are not shown as in use', () => {
+  test('are not shown as in use if they are undeclared and misspelt', () => {
     const misspelt = row('chekcout', { verdict: 'in_use', declared: false });
     const meant = meantBy([row('checkout'), misspelt]);
     expect([stateText(misspelt), getShownState(misspelt)]).toEqual(['undeclared', 'undeclared']);
@@ -148,7 +148,7 @@ describe('flags', () => {
   });
 
   test.each(['safe_to_remove', 'one_variant', 'in_use', 'not_seen'] as const)(
-    'that are archived need no attention as %s',
+    'need no attention as %s if they are archived',
     (verdict) => {
       const archived = row('a', { verdict, archived: true });
       expect([stateText(archived), getShownState(archived)]).toEqual(['archived', 'archived']);
@@ -157,7 +157,7 @@ describe('flags', () => {
     },
   );
 
-  test('that are archived but requested need attention', () => {
+  test('need attention if they are archived but requested', () => {
     const asked = row('a', { verdict: 'archived_but_asked', archived: true });
     expect([stateText(asked), isIn(asked, 'archived')]).toEqual(['archived but requested', false]);
     expect(countStates([asked]).get('archived_but_asked')).toBe(1);
@@ -208,7 +208,7 @@ describe('the chart', () => {
     ['checks', 'Checks', [4, 1]],
     ['users', 'Users', [7, 3]],
     ['refused', 'Refused', [48, 12]],
-  ] as const)('of %s', (figure, title, values) => {
+  ] as const)('shows %s', (figure, title, values) => {
     const drawn = createChart(overview, figure, 'before');
     expect(drawn.title).toBe(title);
     expect(drawn.series.map((each) => each.values)).toEqual([values]);
@@ -216,13 +216,13 @@ describe('the chart', () => {
     expect(drawn.unfinishedFrom).toBe(1);
   });
 
-  test('has a line for the range that it is compared with', () => {
+  test('has a line for the compared range', () => {
     const before = { series: { checks: [3, 2], used: [1, 1], viewed: [0, 0] } } as Overview['before'];
     const drawn = createChart({ ...overview, before }, 'checks', 'previous week');
     expect(drawn.series[1]).toMatchObject({ label: 'previous week', values: [3, 2], apart: true });
   });
 
-  test('of a past range has no incomplete bucket', () => {
+  test('has no incomplete bucket for a past range', () => {
     const over = { ...overview, at: new Date((start + 9 * day) * 1000).toISOString() };
     expect(createChart(over, 'checks', 'before').unfinishedFrom).toBeUndefined();
   });

@@ -7,18 +7,18 @@ const once = Number.POSITIVE_INFINITY;
 describe('the pause before a path is read again', () => {
   test.each([
     ['after a success', 2000, 0, undefined, 2000],
-    ['after a success of what is read once', once, 0, undefined, undefined],
+    ['after a success of a path that is read once', once, 0, undefined, undefined],
     ['after the first failure', 2000, 1, new Unreachable('offline'), 4000],
-    ['after the third', 2000, 3, new Unreachable('offline'), 16_000],
-    ['after many', 2000, 20, new Unreachable('offline'), 30_000],
-    ['after a failure of what is read once', once, 1, new Unreachable('offline'), 4000],
-    ['after one of what is read seldom', 60_000, 1, new Unreachable('offline'), 4000],
-    ['as the server asks for it', 2000, 1, busy(20), 20_000],
-    ['as the server asks for it, but not less', 2000, 3, busy(1), 16_000],
-    ['after a refusal for now', 2000, 1, busy(), 4000],
-    ['after what is not there', 2000, 1, new ApiProblem(404, 'not_found', 'Not there'), undefined],
-    ['after a request that is wrong', 2000, 1, new ApiProblem(400, 'invalid_query', 'Wrong'), undefined],
-  ])('%s', (_, everyMs, failures, error, pause) => {
+    ['after the third failure', 2000, 3, new Unreachable('offline'), 16_000],
+    ['after many failures', 2000, 20, new Unreachable('offline'), 30_000],
+    ['after a failure of a path that is read once', once, 1, new Unreachable('offline'), 4000],
+    ['after a failure of a path that is read seldom', 60_000, 1, new Unreachable('offline'), 4000],
+    ['after a failure with a longer pause from the server', 2000, 1, busy(20), 20_000],
+    ['after a failure with a shorter pause from the server', 2000, 3, busy(1), 16_000],
+    ['after a temporary refusal', 2000, 1, busy(), 4000],
+    ['after a missing resource', 2000, 1, new ApiProblem(404, 'not_found', 'Not there'), undefined],
+    ['after an invalid request', 2000, 1, new ApiProblem(400, 'invalid_query', 'Wrong'), undefined],
+  ])('is right %s', (_, everyMs, failures, error, pause) => {
     expect(pauseAfter(everyMs, failures, error)).toBe(pause);
   });
 });

@@ -37,7 +37,7 @@ describe('an address', () => {
       { range: '30d', from: '2026-11-01T00:00:00Z', to: '2026-11-02T00:00:00Z' },
       { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 2) },
     ],
-  ])('of %j', (query, range) => {
+  ])('selects the range by its query: %j', (query, range) => {
     expect(readRange(query)).toEqual(range);
   });
 
@@ -46,12 +46,12 @@ describe('an address', () => {
     { first: 2, last: 2 },
     { first: 2, last: 4 },
     { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 2) },
-  ] as const)('has what it was given: %j', (range) => {
+  ] as const)('has the range that it was made from: %j', (range) => {
     const query = Object.entries(rangeQuery(range)).filter(([, value]) => value !== undefined);
     expect(readRange(Object.fromEntries(query) as Record<string, string>)).toEqual(range);
   });
 
-  test('keeps the relative range beside a fixed one', () => {
+  test('keeps the relative range next to a fixed range', () => {
     expect(rangeQuery({ from: 0, to: 1 })).not.toHaveProperty('range');
   });
 });
@@ -62,7 +62,7 @@ describe('the buckets of a relative range', () => {
     ['24h', '2026-11-19T13:00:00.000Z', '2026-11-20T13:00:00.000Z', 'hour'],
     ['7d', '2026-11-13T13:00:00.000Z', '2026-11-20T13:00:00.000Z', 'hour'],
     ['30d', '2026-10-22T00:00:00.000Z', '2026-11-21T00:00:00.000Z', 'day'],
-  ] as const)('%s', (preset, from, to, step) => {
+  ] as const)('cover %s', (preset, from, to, step) => {
     const bounds = computeBounds({ preset }, now, kept);
     expect([time(bounds.from), time(bounds.to), bounds.step]).toEqual([from, to, step]);
   });
@@ -70,7 +70,7 @@ describe('the buckets of a relative range', () => {
   const current = (Object.keys(presets) as (keyof typeof presets)[]).filter((preset) =>
     endsNow({ preset }, now, 'UTC'),
   );
-  test.each(current)('of %s include the present', (preset) => {
+  test.each(current)('include the present for %s', (preset) => {
     for (const at of [now, Date.UTC(2026, 10, 20)]) {
       const { from, to, step } = computeBounds({ preset }, at, kept);
       expect(to - widths[step]).toBeLessThanOrEqual(at);
@@ -83,11 +83,11 @@ describe('the buckets of a relative range', () => {
 describe('the buckets of a fixed range', () => {
   test.each([
     ['three hours of today', now - 3 * hour, now, 'minute'],
-    ['three hours of which the minutes are gone', now - 4 * day, now - 4 * day + 3 * hour, 'hour'],
+    ['three hours without kept minutes', now - 4 * day, now - 4 * day + 3 * hour, 'hour'],
     ['two weeks', now - 14 * day, now, 'hour'],
     ['a month', now - 30 * day, now, 'day'],
-    ['a day of which the hours are gone', now - 200 * day, now - 199 * day, 'day'],
-  ])('%s', (_, from, to, step) => {
+    ['a day without kept hours', now - 200 * day, now - 199 * day, 'day'],
+  ])('have a fitting step for %s', (_, from, to, step) => {
     const bounds = computeBounds({ from, to }, now, kept);
     expect(bounds.step).toBe(step);
     expect(bounds.from).toBeLessThanOrEqual(from);
@@ -113,14 +113,14 @@ describe('the ranges of the calendar', () => {
     ['last-month', 'Europe/Berlin', '2026-09-30T22:00Z 2026-10-31T23:00Z day'],
     ['last-month', 'UTC', '2026-10-01T00:00Z 2026-11-01T00:00Z day'],
     ['30d', 'Europe/Berlin', '2026-10-03T22:00Z 2026-11-02T23:00Z day'],
-  ] as const)('%s in %s', (preset, zone, expected) => {
+  ] as const)('include %s in %s', (preset, zone, expected) => {
     const bounds = computeBounds({ preset }, Date.parse(sunday), kept, zone);
     const [from, to] = [bounds.from, bounds.to].map((at) => time(at).replace(':00.000', ''));
     expect(`${from} ${to} ${bounds.step}`).toBe(expected);
     expect(bounds.zone).toBe(zone);
   });
 
-  test('are those of UTC where hours are not kept, or days begin within one', () => {
+  test('have UTC days if hours are not kept, or if days begin within an hour', () => {
     const old = { first: Date.UTC(2026, 0, 5) / day, last: Date.UTC(2026, 0, 25) / day };
     expect(computeBounds(old, now, kept, 'Europe/Berlin')).toMatchObject({ zone: 'UTC', from: Date.UTC(2026, 0, 5) });
     expect(computeBounds({ preset: 'today' }, now, kept, 'Asia/Kolkata')).toMatchObject({ zone: 'UTC' });
@@ -134,9 +134,9 @@ describe('the ranges of the calendar', () => {
     [{ preset: '7d' }, 'previous', undefined, 'vs previous 7 days'],
     [{ preset: '7d' }, 'year', 'year', 'vs 52 weeks before'],
     [{ first: 1, last: 1 }, 'previous', 'day', 'vs the day before'],
-    [{ first: 1, last: 3 }, 'previous', undefined, 'vs the same time before'],
-    [{ from: 0, to: 1 }, 'none', 'none', 'vs the same time before'],
-  ] as const)('%j compared with %s', (range, comparison, parameter, words) => {
+    [{ first: 1, last: 3 }, 'previous', undefined, 'vs previous period'],
+    [{ from: 0, to: 1 }, 'none', 'none', 'vs previous period'],
+  ] as const)('name the period that %j is compared with: %s', (range, comparison, parameter, words) => {
     const bounds = computeBounds(range, now, kept, 'UTC');
     expect(overviewQuery(range, bounds, comparison)['compare']).toBe(parameter);
     if (comparison !== 'none') expect(comparedWith(range, comparison)).toBe(words);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   access = await token(service.http, service.credentials);
 });
 
-/** Names that would break out of a quoted text, if one could. */
+/** Names that try to break out of a quoted text. */
 const environments = ['Production', `it's "quoted" $(id) \`id\` \\ \${x} %s {{x}} """ <now> --> Büro 🙂`];
 const types: readonly KeyType[] = ['Frontend', 'Mobile', 'Backend'];
 const allowedOrigins = ['https://*.shop.example', 'http://localhost:*'];
@@ -32,10 +32,10 @@ async function createSnippets(environment: string, keyType: KeyType = 'Backend')
   const metricsUrl = `http://${service.http}`;
   const connection = { metricsUrl, environment, key, keyType, allowedOrigins };
   const findCode = (wanted: string) => ownTargets.find(({ id }) => id === wanted)!.lines(connection).blocks[0]!.code;
-  return { id, key, codeOf: findCode };
+  return { id, key, findCode };
 }
 
-/** What was counted of the flag of the snippets. */
+/** Returns the counts of the flag of the snippets. */
 async function counted(id: string, environment: string): Promise<unknown> {
   const query = new URLSearchParams({ environment, feature: 'checkout' });
   const report = await manage(service.http, access, 'GET', `/api/v2/applications/${id}/usage?${query}`, 200);
@@ -50,17 +50,17 @@ function saved(name: string, code: string): string {
   return path;
 }
 
-describe.each(environments)('for %s', (environment) => {
+describe.each(environments)('snippets for the environment %s', (environment) => {
   needing('curl').test.each(types)('curl sends with a %s key, and is counted', async (type) => {
-    const { id, codeOf } = await createSnippets(environment, type);
-    const { stdout } = await run('bash', ['-c', codeOf('curl')]);
+    const { id, findCode } = await createSnippets(environment, type);
+    const { stdout } = await run('bash', ['-c', findCode('curl')]);
     expect(stdout).toMatch(type === 'Backend' ? /^HTTP\/1.1 200/ : /^HTTP\/1.1 202/);
     expect(await counted(id, environment)).toEqual(once);
   });
 
   test('Node.js sends, and is counted', async () => {
-    const { id, codeOf } = await createSnippets(environment);
-    const { stdout } = await run('node', [saved('send.mjs', codeOf('node'))]);
+    const { id, findCode } = await createSnippets(environment);
+    const { stdout } = await run('node', [saved('send.mjs', findCode('node'))]);
     expect(stdout).toBe('200 {"featureCount":1}\n');
     expect(await counted(id, environment)).toEqual(once);
   });
@@ -71,11 +71,11 @@ describe.each(environments)('for %s', (environment) => {
     ['php', /^ {4}'(.*)'\);$/m, (text: string) => text],
     ['java', /= """\n {8}(.*)"""/, (text: string) => text.replaceAll('\\\\', '\\')],
   ])('counts the report of %s', async (language, pattern, read) => {
-    const { id, key, codeOf } = await createSnippets(environment);
-    const quoted = pattern.exec(codeOf(language))?.[1] ?? '';
+    const { id, key, findCode } = await createSnippets(environment);
+    const quoted = pattern.exec(findCode(language))?.[1] ?? '';
     const body = read(quoted).replace('<now>', new Date().toISOString());
     expect(JSON.parse(body)).toMatchObject({ appKey: key, environment });
-    const address = /"?'?(http[^"']*\/api\/usage\/stats)/.exec(codeOf(language))?.[1] ?? '';
+    const address = /"?'?(http[^"']*\/api\/usage\/stats)/.exec(findCode(language))?.[1] ?? '';
     const headers = { 'content-type': 'application/json' };
     expect((await fetch(address, { method: 'POST', headers, body })).status).toBe(200);
     expect(await counted(id, environment)).toEqual(once);
@@ -98,8 +98,8 @@ test.runIf(existsSync('/usr/bin/java'))(
   'Java sends, and is counted',
   async () => {
     for (const environment of environments) {
-      const { id, codeOf } = await createSnippets(environment);
-      const { stdout } = await run('java', [saved('Send.java', codeOf('java'))]);
+      const { id, findCode } = await createSnippets(environment);
+      const { stdout } = await run('java', [saved('Send.java', findCode('java'))]);
       expect(stdout).toBe('200 {"featureCount":1}\n');
       expect(await counted(id, environment)).toEqual(once);
     }
@@ -151,7 +151,7 @@ describe('quoting', () => {
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/api/x'],
     ['https://shop.example/flags/', 'https://shop.example/flags/api/x'],
     ["https://shop.example/o'neil/$HOME", 'https://shop.example/o%27neil/%24HOME/api/x'],
-  ])('of the address %s: %s', (base, address) => {
+  ])('encodes the address %s as %s', (base, address) => {
     expect(safeUrl(base, '/api/x')).toBe(address);
   });
 });

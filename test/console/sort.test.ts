@@ -7,13 +7,13 @@ describe('rows', () => {
     ['numbers', 'n', [3, 1, 2], [1, 2, 3]],
     ['numbers, the largest first', '-n', [3, 1, 20], [20, 3, 1]],
     ['names with numbers in them', 'n', ['flag-10', 'Flag-2', 'flag-1'], ['flag-1', 'Flag-2', 'flag-10']],
-    ['what is absent last', 'n', [null, 2, undefined, 1], [1, 2, null, undefined]],
-    ['what is absent last, the largest first', '-n', [null, 2, 3], [3, 2, null]],
+    ['numbers with absent values last', 'n', [null, 2, undefined, 1], [1, 2, null, undefined]],
+    ['numbers with absent values last, the largest first', '-n', [null, 2, 3], [3, 2, null]],
   ])('are sorted by %s', (_, sort, values, sorted) => {
     expect(sortRows(values, sort, (value) => value)).toEqual(sorted);
   });
 
-  test('keep their order if they are equal, and none is lost', () => {
+  test('keep their order if they are equal, and no row is lost', () => {
     const row = fc.record({ id: fc.integer(), value: fc.constantFrom(1, 2, null) });
     fc.assert(
       fc.property(fc.array(row), fc.constantFrom('value', '-value'), (rows, sort) => {
@@ -34,7 +34,7 @@ describe('the head of a column', () => {
     ['-name', 'name', false, 'name'],
     ['name', 'checks', true, '-checks'],
     ['-checks', 'checks', true, 'checks'],
-  ])('sorted by "%s", pressed %s (number: %s): %s', (sort, key, isNumber, next) => {
+  ])('changes the order "%s" on a click at %s (number: %s) to "%s"', (sort, key, isNumber, next) => {
     expect(nextSort(sort, key, isNumber)).toBe(next);
   });
 });

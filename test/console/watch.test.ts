@@ -56,14 +56,14 @@ test('waits, and reports nothing as connected', () => {
 test.each([
   ['an accepted packet', entry({}), 'arrived'],
   ['an accepted report', entry({ route: 'usage', transport: 'grpc' }), 'arrived'],
-  ['an id that was minted', entry({ route: 'identities', environment: null }), 'waiting'],
-  ['a packet of an environment that is deleted by now', entry({ environment: null }), 'waiting'],
+  ['a minted id', entry({ route: 'identities', environment: null }), 'waiting'],
+  ['a packet of a deleted environment', entry({ environment: null }), 'waiting'],
   ['a note', entry({ outcome: 'noted', code: 'repeated' }), 'waiting'],
   ['a refused packet', entry(refusal), 'trouble'],
   ['a message of another kind of sender', entry({ route: 'unleash' }), 'waiting'],
   ['a refusal of another kind of sender', entry({ ...refusal, route: 'unleash' }), 'waiting'],
   ['a packet of another program', entry({ sender: { userAgent: 'another/1', instance: null } }), 'waiting'],
-])('after %s: %s', (_, only, kind) => {
+])('%s leads to the state %s', (_, only, kind) => {
   expect(seen(5, { ledger: ledger(only) }).kind).toBe(kind);
 });
 
@@ -73,13 +73,13 @@ test('an accepted packet outweighs refusals, and the last one is shown', () => {
   expect(seen(40, sight)).toEqual({ kind: 'arrived', count: 4, last, isAlone: true });
 });
 
-test('tells whether others report to the environment as well', () => {
+test('reports whether other senders report to the environment as well', () => {
   const own = entry({ count: 2 });
   const sight = { ledger: ledger(own, entry({ route: 'unleash', count: 7 })) };
   expect(seen(1, sight)).toEqual({ kind: 'arrived', count: 2, last: own, isAlone: false });
 });
 
-test('shows a new refusal at once, and an earlier one after 30 seconds', () => {
+test('shows a new refusal immediately, and an earlier refusal after 30 seconds', () => {
   const earlier = entry({ ...refusal, lastAt: at(-60) });
   expect(seen(5, { ledger: ledger(earlier) }).kind).toBe('waiting');
   expect(seen(30, { ledger: ledger(earlier) })).toEqual({

@@ -36,7 +36,7 @@ describe('the rendered rows', () => {
     [{ first: 0, end: 0 }, 5, [5]],
     [{ first: 98, end: 110 }, 98, [98, 99]],
     [{ first: 105, end: 110 }, 3, [3]],
-  ])('of %j, where row %d is active', (view, active, indices) => {
+  ])('fit the view %j, where row %d is active', (view, active, indices) => {
     expect(drawn(view, active, 100)).toEqual(indices);
   });
 });

@@ -29,7 +29,7 @@ test.each([
   ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00Z'],
   ['Asia/Beirut', '2026-03-29', '2026-03-28T22:00Z'],
   ['America/Havana', '2026-11-01', '2026-11-01T04:00Z'],
-])('in %s, %s begins at %s', (zone, date, start) => {
+])('the day in %s, %s, begins at %s', (zone, date, start) => {
   expect(time(startOfDay(zone, day(date)))).toBe(start);
 });
 
@@ -49,7 +49,7 @@ const zones = fc.constantFrom(
 const times = fc.integer({ min: Date.UTC(2010, 0), max: Date.UTC(2035, 0) });
 
 describe('the days of a zone', () => {
-  test('contain each of their times, and only those', () => {
+  test('contain each of their times, and no other times', () => {
     fc.assert(
       fc.property(zones, times, (zone, at) => {
         const today = dayAt(zone, at);
@@ -80,7 +80,7 @@ describe('the days of a zone', () => {
   });
 });
 
-test('days are added up from hours only where these are kept and whole', () => {
+test('days are added up from hours only if the hours are retained and whole', () => {
   const [from, to] = [Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 8)];
   expect(daysFromHours('Europe/Berlin', from, to, 0)).toHaveLength(8);
   expect(daysFromHours('Europe/Berlin', from, to, from + 1)).toBeUndefined();
@@ -89,7 +89,7 @@ test('days are added up from hours only where these are kept and whole', () => {
   expect(daysFromHours('UTC', from, to, 0)).toBeUndefined();
 });
 
-test('offsets are those of the date', () => {
+test('an offset depends on the date', () => {
   expect(offsetAt('Europe/Berlin', Date.UTC(2026, 6, 1)) / hourMs).toBe(2);
   expect(offsetAt('Europe/Berlin', Date.UTC(2026, 11, 1)) / hourMs).toBe(1);
   expect(offsetAt('Asia/Kolkata', Date.UTC(2026, 11, 1)) / hourMs).toBe(5.5);
@@ -129,6 +129,6 @@ test.each([
   ],
   ['begins within a day', 'Europe/Berlin', '2026-11-22T18:00Z', '2026-11-23T18:00Z', '2026-11-22', '2026-11-24'],
   ['has no zone', undefined, '2026-11-22T23:00Z', '2026-11-23T23:00Z', '2026-11-22', '2026-11-24'],
-])('the UTC days of users of a range that %s', (_, zone, from, to, first, end) => {
+])('userDays returns the UTC days of a range that %s', (_, zone, from, to, first, end) => {
   expect(userDays(Date.parse(from), Date.parse(to), zone)).toEqual({ from: day(first), to: day(end) });
 });

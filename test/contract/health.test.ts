@@ -16,7 +16,7 @@ const alerts = new Map(readRules().map((rule) => [rule.alert, rule.expr]));
 describe.each(healthKinds)('%s', (kind) => {
   const { event, alert, without } = healthRule(kind);
 
-  test('names an existing event and an alert with the same condition, or states why there is none', () => {
+  test('names an existing event and an alert with the same condition, or states why it has none', () => {
     if (event !== null) expect(webhookEvents).toHaveProperty([event]);
     if (alert !== null) expect([alert.name, alerts.get(alert.name)]).toEqual([alert.name, alert.expr]);
     expect(without ?? '').toMatch(event === null ? /No event/ : /^(?!.*No event)/);
@@ -34,7 +34,7 @@ test('the rules are listed by severity', () => {
   expect(ranks).toEqual([...ranks].sort());
 });
 
-test('the thresholds are those of the alerts', () => {
+test('the thresholds equal the thresholds of the alerts', () => {
   expect(alerts.get('FlagmeterSendersRefused')).toMatch(
     new RegExp(`\\[${refusing.quietMs / 3_600_000}h\\].*>= ${refusing.least}$`),
   );

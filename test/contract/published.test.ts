@@ -5,18 +5,18 @@ import { openapi as auth } from '../auth/conformance.ts';
 import { openapi as management } from '../management/support/openapi-document.ts';
 import { openapi as metrics } from '../serve/metrics-host/document.ts';
 
-// The public interface as of the last intended change of it. `npx vitest run --project unit test/contract/published.test.ts -u`
-// accepts another one.
+// The public interface as of its last intended change. `npx vitest run --project unit test/contract/published.test.ts
+// -u` accepts a new one.
 
 it.each([
   ['auth', auth],
   ['management', management],
   ['metrics', metrics],
-])('the OpenAPI document of the %s host is the published one', async (host, document) => {
+])('the OpenAPI document of the %s host equals the published one', async (host, document) => {
   await expect(listLines(document)).toMatchFileSnapshot(`../fixtures/published/${host}.jsonl`);
 });
 
-it('the help of every command is the published one', async () => {
+it('the help of every command equals the published one', async () => {
   const texts = [undefined, ...commandNames].map(
     (name) => `$ flagmeter help${name === undefined ? '' : ` ${name}`}\n${helpText(name)}`,
   );

@@ -22,7 +22,7 @@ function findSchema(content: Content | undefined): JsonSchema {
   return content?.['application/json']?.schema ?? {};
 }
 
-/** The parameters, the fields of the body and the fields of the listed items of each endpoint, by route: `GET /api/v2/teams/:/webhooks`. */
+/** Parameters, fields of the body and fields of the listed items of each endpoint, by route: `GET /api/v2/teams/:`. */
 const endpoints = new Map<string, Route>(
   managementApi.flatMap((group) =>
     group.endpoints.map(({ method, path, operation }) => {
@@ -83,7 +83,7 @@ test('a body with an undeclared field does not compile', () => {
   expect(options).toBeDefined();
 });
 
-test('the schema of a field decides how its flag is read', () => {
+test('the schema of a field decides how its option is read', () => {
   const plan = option('plan PLAN', 'Plan');
   expect(createFields(NewTeam, { name: option('name NAME', 'Name'), plan })).toEqual([
     { name: 'name', value: 'NAME', description: 'Name', required: true, field: 'name' },

@@ -5,7 +5,7 @@ import { withoutVariant } from '../../src/contract/unleash-checks.ts';
 /** A check as an SDK adds it to its bucket: to `yes` or `no`, and to a variant if it serves one. */
 const check = fc.record({ enabled: fc.boolean(), served: fc.boolean() });
 
-test('each check of a flag of Unleash counts one, and only a fallback reduces the checks of enabled', () => {
+test('each check of a flag of Unleash counts once, and only a fallback reduces the checks of enabled', () => {
   fc.assert(
     fc.property(fc.array(check), (checks) => {
       let [yes, no, served] = [0, 0, 0];

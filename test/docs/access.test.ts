@@ -43,7 +43,7 @@ ${roles.map((role) => `| ${role} | ${permissions[role]} |`).join('\n')}
 
 A user has a default role, and a team may give them one of its own (\`PUT /teams/:id/members/:userId\`). Only another Admin of the
 team can change it, and a team keeps at least one Admin. The default role is the claim \`role\` of tokens. Roles are read from the
-accounts at each request, so a change applies to existing tokens. An endpoint without an id of a resource, such as the one that
+accounts at each request, so a change applies to existing tokens. An endpoint without an id of a resource, such as the endpoint that
 creates an application, checks the role in the team that the request names, or else in the primary team.
 
 *Recent sign-in* means that a user must have signed in within the last ${maxSignInAge / 60} minutes ([semantics.md](semantics.md#teams-users-and-roles)).
@@ -54,7 +54,7 @@ the rate; 404 for an id that does not exist; 403 \`not_in_team\` for an id of a 
 without the required role in the team; and 401 \`insufficient_user_authentication\` after an old sign-in. Lists show only what belongs to the caller's teams.
 \`test/management/matrix.test.ts\` has the status that each kind of caller gets.
 
-The Admins and Admin API keys of the first team run the installation. The first team is the one that \`init\` creates; if it is
+The Admins and Admin API keys of the first team run the installation. \`init\` creates the first team; if it is
 deleted, the oldest that remains. Only they see refused senders of no team (\`GET /unattributed\`) and, in the audit log, failed
 sign-ins to unknown accounts and changes of the sign-in policy and of identity providers. An Admin of the first team who is signed in as a user creates teams without a limit. All others,
 API keys included, have a plan limit: 3, 20 or 100 teams on the plan free, team or enterprise. Teams that those teams create

@@ -190,7 +190,7 @@ test('conditions cover every alert', () => {
   expect(Object.keys(conditions)).toEqual(rules.map(({ alert }) => alert));
 });
 
-needing('prometheus').describe('with promtool', () => {
+needing('prometheus').describe('the rules in promtool', () => {
   test('promtool accepts the rules', () => {
     expect(promtool(['check', 'rules', rulesPath])).toMatch(/SUCCESS/);
   });

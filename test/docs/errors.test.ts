@@ -24,7 +24,7 @@ it('docs/errors.md has the refusals and notes of the contract', async () => {
   await expect(document).toMatchFileSnapshot(path);
 });
 
-it('docs/errors.md shows a real answer of the service', () => {
+it('docs/errors.md shows a real response of the service', () => {
   const packet = { k: 'key' };
   const sample = JSON.parse(/```json\n(.*?)```/s.exec(text)?.[1] ?? '');
   expect(() => checkPacket(packet)).toThrow(sample.detail);

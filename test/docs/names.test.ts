@@ -47,7 +47,7 @@ function listAnchors(path: string): string[] {
   );
 }
 
-/** The words and flags of each command line of the executable in a text. */
+/** Lists the words and options of each command line of the executable in a text. */
 function listCommandLines(text: string): string[][] {
   const lines = findCode(text).map((line) => line.replace(/(^|\s)#.*$/, ''));
   return lines.flatMap((line) =>
@@ -61,7 +61,7 @@ const commands = Object.values(commandTable).flatMap((entry) => entry.commands);
 const commandOptions = commands.flatMap(({ options }) => options.map(({ name }) => name));
 const settingOptions = settings.map(({ option }) => option);
 
-/** Whether the executable has this command and these flags. */
+/** True if the executable has this command and these options. */
 function isRun([first = '', second = '', ...rest]: readonly string[]): boolean {
   if (first === 'ready') return true; // The line that `serve` prints.
   const entry = (commandTable as Readonly<Record<string, (typeof commandTable)['apps']>>)[first];
@@ -76,8 +76,8 @@ function isRun([first = '', second = '', ...rest]: readonly string[]): boolean {
   return options.every((option) => taken.includes(option) || settingOptions.includes(option));
 }
 
-describe('names in the docs exist:', () => {
-  it('links and anchors', () => {
+describe('names in the docs', () => {
+  it('links and anchors exist', () => {
     const links = (text: string) => Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, link = '']) => link);
     const exists = (link: string, from: string) => {
       if (/^https?:/.test(link)) return true;
@@ -88,7 +88,7 @@ describe('names in the docs exist:', () => {
     expect(unknown(links, exists)).toEqual([]);
   });
 
-  it('paths of the repository', () => {
+  it('paths of the repository exist', () => {
     const path = /(?<![\w./-])((?:src|test|bench|docs|native|proto|\.ci)\/[\w./-]*\w|[\w-]+\.ts)\b/g;
     const paths = (text: string) =>
       findCode(text).flatMap((code) => Array.from(code.matchAll(path), ([, name = '']) => name));
@@ -101,12 +101,12 @@ describe('names in the docs exist:', () => {
     expect(unknown(paths, exists)).toEqual([]);
   });
 
-  it('commands of the executable, with their flags', () => {
+  it('commands of the executable exist, with their options', () => {
     const runs = (text: string) => listCommandLines(text).map((words) => words.join(' '));
     expect(unknown(runs, (run) => isRun(run.split(' ')))).toEqual([]);
   });
 
-  it('routes, with their methods', () => {
+  it('routes exist, with their methods', () => {
     const access = readFileSync(join(root, 'docs/access.md'), 'utf8');
     const routes = Array.from(access.matchAll(/`([A-Z]+) (\/\S*)`/g), ([, method = '', path = '']) => ({
       method,
@@ -128,19 +128,19 @@ describe('names in the docs exist:', () => {
     expect(unknown(named, exists)).toEqual([]);
   });
 
-  it('flags', () => {
+  it('options exist', () => {
     const options = (text: string) =>
       findCode(text).flatMap((code) => /^--([a-z][a-z-]*)(?=$|[ =])/.exec(code)?.slice(1) ?? []);
     expect(unknown(options, (option) => [...settingOptions, ...commandOptions].includes(option))).toEqual([]);
   });
 
-  it('environment variables', () => {
+  it('environment variables exist', () => {
     const known: readonly string[] = [...settings.map(({ variable }) => variable), ...Object.values(clientVariables)];
     const names = (text: string) => text.match(/\bFLAGMETER_[A-Z_]*[A-Z]\b/g) ?? [];
     expect(unknown(names, (name) => known.includes(name))).toEqual([]);
   });
 
-  it('npm scripts and benchmarks', () => {
+  it('npm scripts and benchmarks exist', () => {
     const scripts = (text: string) =>
       Array.from(text.matchAll(/npm run ([a-z][\w:-]*(?: -- [a-z][\w-]*)?)/g), ([, script = '']) => script);
     const benchmarks = readFileSync(join(root, 'bench/main.ts'), 'utf8');
@@ -152,7 +152,7 @@ describe('names in the docs exist:', () => {
     expect(unknown(scripts, exists)).toEqual([]);
   });
 
-  it('messages of the log', () => {
+  it('messages of the log exist', () => {
     const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => readFileSync(join(root, 'src', name), 'utf8'))

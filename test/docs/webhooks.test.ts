@@ -43,7 +43,7 @@ const languages = [
   ['python', 'py', 'python3'],
 ] as const;
 
-/** Without the folder in which `bun --bun` puts Bun under the name of Node. */
+/** PATH without the folder in which `bun --bun` puts Bun under the name of Node. */
 const PATH = process.env['PATH']!.split(delimiter)
   .filter((folder) => !basename(folder).startsWith('bun-node-'))
   .join(delimiter);

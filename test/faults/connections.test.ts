@@ -11,7 +11,7 @@ afterEach(() => {
   for (const end of enders.splice(0)) end();
 });
 
-/** The executable, with this many open files. */
+/** Starts the executable with this number of open files. */
 function serve(limit: number, ...args: string[]): Promise<StartedProcess> {
   const data = `${freshDirectory()}/data`;
   const free = [...freePorts, '--ops-listen', '127.0.0.1:0'];
@@ -29,7 +29,7 @@ async function isServed(client: RawClient): Promise<boolean> {
   return (await client.read()).status === 200;
 }
 
-/** Connections of 127.0.0.1, each with its part of a request. */
+/** Connections of 127.0.0.1, each with its bytes of a request. */
 function openFlood(port: number, part: Buffer) {
   const open = new Set<Socket>();
   let wanted = Number.POSITIVE_INFINITY;
@@ -62,7 +62,7 @@ function openFlood(port: number, part: Buffer) {
   };
 }
 
-/** Open files of the service. One address may have a quarter of them as connections, and floods it with more than all. */
+/** Open files of the service. An address gets at most a quarter of them, and tries to open more than all. */
 const files = 400;
 const perAddress = files / 4;
 const flooded = files + perAddress;
@@ -92,7 +92,7 @@ test.each([
   ['a request to one port, and then nothing', 'grpc', [], Buffer.from(health)],
   ['half a preface of HTTP/2', 'grpc', [], Buffer.from('PR')],
 ])(
-  'an address that sends %s on more connections than there are files keeps no other one out',
+  'an address that sends %s on more connections than there are files does not lock out other addresses',
   async (_, name, args, part) => {
     const service = await serve(files, ...args);
     const flood = openFlood(readPort(service, name), part);
@@ -126,7 +126,7 @@ test('half-sent requests do not close an active connection of the same address',
   await stop(service);
 });
 
-test('an address has --max-connections-per-address connections to all threads, unless it is that of a trusted proxy', async () => {
+test('an address has --max-connections-per-address connections to all threads, unless it is a trusted proxy', async () => {
   const limits = ['--max-connections-per-address', '5', '--trusted-proxies', '127.0.0.2'];
   const service = await serve(files, ...frontThreads(2), ...limits);
   const port = readPort(service, 'metrics');
@@ -148,7 +148,7 @@ test('an address has --max-connections-per-address connections to all threads, u
   await stop(service);
 });
 
-test('0 means no limit per address', async () => {
+test('the limit 0 allows any number of connections per address', async () => {
   const service = await serve(files, '--max-connections-per-address', '0');
   const clients = await Promise.all(Array.from({ length: 200 }, () => RawClient.open(readPort(service, 'http'))));
   enders.push(() => clients.forEach((each) => void each.close()));

@@ -9,7 +9,7 @@ import { type Credentials, openShop, readChecks, type Shop, sendCheck } from '..
 
 /** A used data directory with pages of all kinds. Each test damages a copy. */
 let used: { data: string; credentials: Credentials; shop: Shop };
-/** The same before it was filled with records that only add length. */
+/** The same directory before it was filled with records that only add length. */
 let sound: string;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ function copy(): { data: string; file: string } {
 
 const serve = (data: string) => runBinary(['serve', '--data', data, ...freePorts]);
 
-/** How a page is damaged: `at` is the offset in it, followed by the bytes. */
+/** Damage to a page: `at` is the offset in the page, followed by the bytes. */
 const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] = [
   ['zeros', 0, Buffer.alloc(4096)],
   ['another page number', 0, Buffer.from([0xff])],
@@ -52,8 +52,8 @@ const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] =
   ['noise', 0, Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 131 + 7) % 256))],
 ];
 
-describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page with', (kind: PageKind) => {
-  test.each(damages)('%s is found at the start and by verify, which name the file', async (_what, at, bytes) => {
+describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page', (kind: PageKind) => {
+  test.each(damages)('damaged by %s is reported at startup and by verify, with its file', async (_what, at, bytes) => {
     const { data, file } = copy();
     const page = pagesIn(file).get(kind)?.at(-1) as number;
     damagePage(file, page, at, bytes);
@@ -87,7 +87,7 @@ describe('damaged accounts on well-formed pages', () => {
   test.each([
     ['a record that is not JSON', '"createdAt":', '"createdAt";'],
     ['a record without a field', '"allowedOrigins":', '"allowedOriginz":'],
-  ])('%s: the start names the file', async (_what, from, to) => {
+  ])('%s makes startup name the file', async (_what, from, to) => {
     const { data, file } = damaged(from, to);
     const started = await serve(data);
     expect(started).toMatchObject({ code: 1, signal: null });
@@ -106,7 +106,7 @@ describe('damaged accounts on well-formed pages', () => {
   });
 });
 
-describe('damage that the start has not detected', () => {
+describe('damage that startup has not detected', () => {
   /** A service on a store whose pages it has not read yet. Some of them are then overwritten with noise. */
   async function serveDamaged(choose: (pages: ReturnType<typeof pagesIn>, file: Buffer) => number[]) {
     const { data, file } = copy();
@@ -116,7 +116,7 @@ describe('damage that the start has not detected', () => {
     return { ...service, file };
   }
 
-  test('makes a report answer 503, and the log names the file and the remedy', async () => {
+  test('makes a report respond with 503, and the log names the file and the remedy', async () => {
     // The names of series, which a report reads but upkeep does not.
     const hasNames = (file: Buffer, page: number) =>
       file.subarray(page * 4096, (page + 1) * 4096).includes('["checkout","on"]');

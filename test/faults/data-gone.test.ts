@@ -31,7 +31,7 @@ const losses: readonly [string, (data: string) => void, answers?: (number | unde
   ],
 ];
 
-describe.each(losses)('when %s while it serves', (_what, lose, statuses = [503, undefined]) => {
+describe.each(losses)('a server whose data directory is lost: %s', (_what, lose, statuses = [503, undefined]) => {
   test('the next packet is accepted only if the journal keeps it, and the process ends with 1', async () => {
     const { service, data, shop } = await startShop();
     expect(await sendCheck(service.http, shop.key, 'kept')).toBe(202);

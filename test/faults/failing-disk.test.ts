@@ -13,7 +13,7 @@ const { test } = needing('g++');
 const bun = fileURLToPath(new URL('../../node_modules/.bin/bun', import.meta.url));
 const program = fileURLToPath(new URL('failed-commit-process.ts', import.meta.url));
 
-/** The results of two commits and a read after the fault. Freed memory is overwritten, so that using it ends the process. */
+/** The results of two commits and a read after the fault. Freed memory is overwritten, so that its use is fatal. */
 async function goOnAfter(fault: DiskFault): Promise<unknown> {
   const disk = failingDisk(fault);
   const child = spawn(bun, [program, freshDirectory()], {

@@ -36,7 +36,7 @@ withFaults.describe.each<[DiskFault, RegExp]>([
   ['SHORT_FRAME', /segment at offset \d+: \d+ of \d+ bytes were written\. The frame was refused/],
   ['FAILING_FLUSH', /segment at offset \d+: EIO: [^"]*\. The frame was refused/],
   ['FAILING_FLUSHES', /segment at offset \d+: EIO: [^"]*\. The frame was refused/],
-])('after %s', (fault, said) => {
+])('a journal with the fault %s', (fault, said) => {
   test('every sender of the batch gets 503, the process ends with 1, and the next start does not count the batch', async () => {
     const { service, shop, load, last } = await failUnderLoad(fault);
     const statuses = await last;
@@ -52,12 +52,12 @@ withFaults.describe.each<[DiskFault, RegExp]>([
 });
 
 withFaults.test(
-  'when every flush of the journal fails, the log reports that the next start may count the frame',
+  'the log reports that the next start can count the frame if every flush of the journal fails',
   async () => {
     const { service, shop, load, last } = await failUnderLoad('FAILING_LANE');
     for (const status of await last) expect([503, undefined]).toContain(status);
     expect(await service.exit).toEqual({ code: 1, signal: null });
-    expect(service.stderr()).toMatch(/segment at offset \d+: EIO: [^"]*\. The next start may count the frame/);
+    expect(service.stderr()).toMatch(/segment at offset \d+: EIO: [^"]*\. The next start can still count the frame/);
     const again = await startBinary({ data: service.data });
     load.doubtRefused();
     expect(load.faults(await load.read(again.http, shop))).toEqual([]);
@@ -66,14 +66,14 @@ withFaults.test(
 );
 
 withFaults.test(
-  'without space for a frame, packets are answered 503 and /readyz reports why; then the server recovers',
+  'a server without space for a frame responds with 503, reports the reason in /readyz, and recovers',
   async () => {
     const { service, shop, load, last } = await failUnderLoad('FULL_FRAME');
     expect(new Set(await last)).toEqual(new Set([503]));
     const ready = await fetch(`http://${service.http}/readyz`);
     expect(ready.status).toBe(503);
-    expect(await ready.text()).toContain('the store cannot take data; see the log');
-    expect(service.stderr()).toContain('the disk is full: answering 503');
+    expect(await ready.text()).toContain('the store does not accept data; see the log');
+    expect(service.stderr()).toContain('the disk is full: responding with 503');
     service.recover();
     while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);
     let left = 30;
@@ -91,7 +91,7 @@ withFaults.test(
   },
 );
 
-test('without a free descriptor, the server answers 503 until a file can be opened, and keeps what it accepted', async () => {
+test('a server without a free descriptor responds with 503 until a file can be opened, and keeps accepted packets', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   const service = await startBinary({ data });
@@ -102,10 +102,10 @@ test('without a free descriptor, the server answers 503 until a file can be open
     if (status === 202 && accepted.add(at).size === senders.length) limitFiles(service.pid, 3);
     return status === 202;
   };
-  // The server also closes connections, which may need files.
+  // The server also closes connections, which can need files.
   const last = await Promise.all(senders.map((at) => load.send(service, shop, `during-${at}`, undefined, goOn(at))));
   for (const status of last) expect([503, undefined]).toContain(status);
-  await expect.poll(() => service.stderr()).toContain('too many files are open: answering 503');
+  await expect.poll(() => service.stderr()).toContain('too many files are open: responding with 503');
   limitFiles(service.pid, 1024);
   while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);
   expect(service.stderr()).toContain('files can be opened again: accepting data');
@@ -123,13 +123,13 @@ test('without a free descriptor, the server answers 503 until a file can be open
   expect(await stop(again)).toEqual({ code: 0, signal: null });
 });
 
-/** Changes the number of files that a process may open. Open ones stay open. */
+/** Changes the maximum number of open files of a process. Open files stay open. */
 function limitFiles(pid: number, files: number): void {
   execFileSync('prlimit', ['--pid', String(pid), `--nofile=${files}:`]);
 }
 
 test.runIf(canMount())(
-  'without space for a spare segment or a fold, packets are answered 503; then the server recovers and keeps what it accepted',
+  'a server without space for a spare segment or a fold responds with 503, recovers, and keeps accepted packets',
   async () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
@@ -140,7 +140,7 @@ test.runIf(canMount())(
     const last = senders.map((at) => load.send(service, shop, `full-${at}`, at < 4 ? undefined : `user-${at}`));
     expect(new Set(await Promise.all(last))).toEqual(new Set([503]));
     expect((await fetch(`http://${service.http}/readyz`)).status).toBe(503);
-    expect(service.stderr()).toContain('the disk is full: answering 503');
+    expect(service.stderr()).toContain('the disk is full: responding with 503');
 
     service.free();
     while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);

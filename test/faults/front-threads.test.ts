@@ -51,7 +51,7 @@ const change = ({ application }: Pick<Shop, 'application'>, fields: object) =>
   manage(service.http, access, 'PATCH', `/api/v2/applications/${application}`, 200, fields);
 
 describe('front-end threads', () => {
-  test('count a new name once that reaches all of them at once', async () => {
+  test('count a new name once that reaches all of them at the same time', async () => {
     const features = Array.from({ length: 20 }, (_, n) => `new-${n}`);
     for (const feature of features) await onAll(async (sender) => expect(await sender.send(check(feature))).toBe(202));
     const counted = await readChecks(service.http, shop);
@@ -65,7 +65,7 @@ describe('front-end threads', () => {
     }
   });
 
-  test('count a packet with an Idempotency-Key once, whichever of them receive it', async () => {
+  test('count a packet with an Idempotency-Key once, whichever threads receive it', async () => {
     for (let round = 0; round < 5; round += 1) {
       const headers = { 'idempotency-key': randomUUID() };
       const statuses = await onAll((sender) => sender.send(check(`repeated-${round}`), headers));
@@ -74,7 +74,7 @@ describe('front-end threads', () => {
     }
   });
 
-  test('refuse a key once its revocation is answered', async () => {
+  test('refuse a key after the response to its revocation', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { id, key } = await createKey(service.http, access, shop.application, 'Frontend');
       expect(new Set(await onAll((sender) => sender.send(check('keyed', key))))).toEqual(new Set([202]));
@@ -106,7 +106,7 @@ describe('front-end threads', () => {
     expect(accepted).toBeGreaterThanOrEqual(Math.floor(0.98 * grantedBy(lastSent)));
   });
 
-  test('refuse an origin once the change is answered, and keep one ledger', async () => {
+  test('refuse an origin after the response to the change, and keep one ledger', async () => {
     const other = await openShop(service.http, shop.credentials);
     const send = (sender: PacketSender) => sender.send(check('origin', other.key));
     expect(new Set(await onAll(send))).toEqual(new Set([202]));
@@ -117,7 +117,7 @@ describe('front-end threads', () => {
     await expect.poll(ledger).toMatchObject({ accepted: connections, refused: connections });
   });
 
-  test('lose no accepted packet when the server is killed, and count none twice', async () => {
+  test('lose no accepted packet if the server is killed, and count no packet twice', async () => {
     const load = new ExactLoad();
     const sent = onAll((_, index) => load.send(service, shop, `killed-${index}`, `user-${index}`));
     await expect.poll(() => load.accepted, { interval: 5 }).toBeGreaterThan(2_000);
@@ -127,7 +127,7 @@ describe('front-end threads', () => {
     expect(load.faults(await load.read(service.http, shop))).toEqual([]);
   });
 
-  test('answer what they accepted before the server stops', async () => {
+  test('respond to all accepted requests before the server stops', async () => {
     const load = new ExactLoad();
     const sent = onAll((_, index) => load.send(service, shop, `stopped-${index}`, `user-${index}`));
     await expect.poll(() => load.accepted, { interval: 5 }).toBeGreaterThan(2_000);

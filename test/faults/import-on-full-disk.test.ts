@@ -13,8 +13,8 @@ import { prepareOnSmallDisk } from '../support/small-disk.ts';
 const counts = 400_000;
 const features = 50;
 
-describe.runIf(canMount())('on a full disk', () => {
-  test('an import waits for space, and then counts everything once', async () => {
+describe.runIf(canMount())('a full disk', () => {
+  test('makes an import wait for space, and then count everything once', async () => {
     const service = await prepareOnSmallDisk();
     const { http } = service;
     const shop = await openShop(http, service.credentials);

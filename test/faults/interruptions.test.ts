@@ -18,7 +18,7 @@ import { enlarge } from '../support/large-store.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
-/** Long enough on the fastest disk for a signal to arrive in time. */
+/** Size of the stores. On the fastest disk, it leaves time for a signal to arrive. */
 const storeBytes = 100e6;
 
 let data: string;
@@ -44,7 +44,7 @@ function begin(args: readonly string[]): ChildProcess & { readonly said: { text:
   return Object.assign(child, { said });
 }
 
-/** A server that ends with its test, so that the next test finds the directory free even if this one failed. */
+/** Starts a server that ends with its test, so that the next test finds the directory free even if this test failed. */
 async function serve(options: Parameters<typeof startBinary>[0]) {
   const service = await startBinary(options);
   onTestFinished(() => void service.kill('SIGKILL'));
@@ -54,7 +54,7 @@ async function serve(options: Parameters<typeof startBinary>[0]) {
 /** Progress, which is reported once a command has run for a second. */
 const progress = /^\w+( up)?: \d+ MiB(, \d+ %)?\n/gm;
 
-/** Ctrl-C. @returns the exit code and the output without progress */
+/** Sends Ctrl-C. @returns the exit code and the output without progress */
 async function interrupt(command: ReturnType<typeof begin>, signal: NodeJS.Signals = 'SIGINT') {
   const ended = once(command, 'close');
   command.kill(signal);
@@ -139,11 +139,11 @@ test('a backup to a pipe reports that its reader has exited', async () => {
   await once(backup.stdout!, 'readable');
   backup.stdout!.destroy();
   const [code] = await once(backup, 'close');
-  const words = 'Cannot write to standard output: its reader ended before the backup was complete\n';
+  const words = 'Cannot write to standard output: its reader closed it before the backup was complete\n';
   expect([code, backup.said.text]).toEqual([1, words]);
 });
 
-test('a server stops during a backup of it, and the backup is complete', async () => {
+test('a server stops during its backup, and the backup is complete', async () => {
   const service = await serve({ data });
   const backup = begin(['backup', '--data', data, '--to', '-']);
   await once(backup.stdout!, 'readable');
@@ -175,14 +175,14 @@ test('a restore from a silent pipe ends on Ctrl-C', async () => {
   const target = join(freshDirectory(), 'target');
   mkdirSync(target);
   const restore = begin(['restore', '--from', '-', '--data', target]);
-  // The first pages describe it, and the stores are created from them.
+  // The first pages describe the backup, and the stores are created from them.
   restore.stdin!.write(readFileSync(file).subarray(0, 100_000));
   await appears(target, /./);
   expect(await interrupt(restore)).toEqual(unchanged);
   expect(readdirSync(target)).toEqual([]);
 });
 
-test('a restore of anything but a backup ends at once, without reading the rest', async () => {
+test('a restore from a file that is not a backup ends immediately, without reading the rest', async () => {
   const restore = begin(['restore', '--from', '-', '--data', join(freshDirectory(), 'target')]);
   restore.stdin!.write(Buffer.alloc(5000, 'not a backup'));
   const [code] = await once(restore, 'close');

@@ -22,7 +22,7 @@ interface KilledServer {
 }
 
 /**
- * Creates such a directory, with two segments.
+ * Creates the data directory of a killed server, with two segments.
  * @param path of the file at whose n-th write the server is killed
  */
 async function kill(path: string, at: number): Promise<KilledServer> {
@@ -71,7 +71,7 @@ const serve = (data: string) => runBinary(['serve', '--data', data, ...freePorts
 const without = 'To start without the packets that were not yet folded into the store';
 const restore = `Restore a backup. ${without}, move the journal away`;
 
-/** Damage, and the error at the start: the file, the offset, the reason. */
+/** Damage, and the error at startup: the file, the offset, the reason. */
 const damages: readonly [what: string, damage: (copy: Copy) => void, file: (copy: Copy) => string, said: RegExp][] = [
   [
     'a truncated segment',
@@ -112,7 +112,7 @@ const damages: readonly [what: string, damage: (copy: Copy) => void, file: (copy
 ];
 
 describe.each(damages)('%s', (_what, damage, file, said) => {
-  test('ends the start with 1, and moving the journal away starts the server without its packets', async () => {
+  test('ends startup with 1, and moving the journal away starts the server without its packets', async () => {
     const damaged = copy(killed);
     damage(damaged);
     const { code, signal, stderr } = await serve(damaged.data);
@@ -139,12 +139,12 @@ async function expectCounting(data: string, shop: Shop): Promise<void> {
   expect(await stop(again)).toEqual({ code: 0, signal: null });
 }
 
-test('a journal without its segments ends the start with 1, and moving its directory away starts the server', async () => {
+test('a journal without its segments ends startup with 1, and moving its directory away starts the server', async () => {
   const { data, journal } = copy(killed);
   for (const name of readdirSync(journal)) rmSync(join(journal, name));
   const { code, stderr } = await serve(data);
   expect(stderr).toContain(
-    `Cannot read journal ${journal}: its segments are missing. Put them back, or restore a backup. ${without}, move the directory away`,
+    `Cannot read journal ${journal}: its segments are missing. Put the segments back, or restore a backup. ${without}, move the directory away`,
   );
   expect(code).toBe(1);
   const verified = await runBinary(['verify', '--data', data]);
@@ -155,7 +155,7 @@ test('a journal without its segments ends the start with 1, and moving its direc
 });
 
 describe('a journal whose counts, but not users, are in the store', () => {
-  /** The first fold takes both; later ones omit the users for half a minute. */
+  /** Kills a server after its first fold, which takes both. Later folds omit the users for half a minute. */
   async function killHalfFolded(): Promise<Copy & Pick<KilledServer, 'shop'>> {
     const data = join(freshDirectory(), 'data');
     const credentials = await prepare(data);
@@ -194,7 +194,7 @@ describe('a damaged last frame', () => {
 
   const warned = /the last frame is incomplete/;
 
-  test('is reported by verify and at the start, with its place, and no later start reports it', async () => {
+  test('is reported by verify and at startup, with its place, and no later startup reports it', async () => {
     const { data, last } = copy(killed);
     const intact = await runBinary(['verify', '--data', data]);
     expect(intact).toMatchObject({ code: 0, stdout: expect.not.stringMatching(warned) });
@@ -235,13 +235,13 @@ describe('a damaged last frame', () => {
   });
 });
 
-test('a segment of another data directory is rejected, and the start succeeds without it', async () => {
+test('a segment of another data directory is rejected, and startup succeeds without it', async () => {
   const [mine, theirs] = [copy(killed), copy(other)];
   const file = join(mine.journal, '0000000009.segment');
   copyFileSync(theirs.first, file);
   const { code, stderr } = await serve(mine.data);
   expect(stderr).toContain(
-    `Cannot read journal segment ${file} at offset 0: it belongs to another data directory. Move it back there`,
+    `Cannot read journal segment ${file} at offset 0: it belongs to another data directory. Move it back to that directory`,
   );
   expect(code).toBe(1);
   rmSync(file);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
 });
 
-/** Runs a command again and again, each time killed one step later, until it completes. @returns the number of kills */
+/** Runs a command repeatedly, each time killed one step later, until it completes. @returns the number of kills */
 async function killAtEachStep(args: () => string[], then: () => Promise<void>): Promise<number> {
   for (let step = 1; ; step += 1) {
     const { signal, stderr } = await runBinary(args(), { LD_PRELOAD: library, KILL_AT: String(step) });
@@ -32,8 +32,8 @@ async function killAtEachStep(args: () => string[], then: () => Promise<void>): 
   }
 }
 
-describe('after a restore killed at any step', () => {
-  test('another restore restores the data, or finds it complete', async () => {
+describe('a restore killed at any step', () => {
+  test('lets another restore restore the data, or find it complete', async () => {
     let target = '';
     const restore = () => ['restore', '--from', file, '--data', target];
     const kills = await killAtEachStep(
@@ -51,7 +51,7 @@ describe('after a restore killed at any step', () => {
     expect(kills).toBeGreaterThan(10);
   });
 
-  test('the server starts with the data or with an empty store', async () => {
+  test('lets the server start with the data or with an empty store', async () => {
     let target = '';
     await killAtEachStep(
       () => {
@@ -69,12 +69,12 @@ describe('after a restore killed at any step', () => {
   });
 });
 
-describe('after a command killed at any step on the directory of a killed server', () => {
+describe('a command killed at any step on the directory of a killed server', () => {
   const checks = 3;
   let left: string;
   let shop: Shop;
 
-  /** What the server has accepted last is in its journal only. */
+  /** Leaves the packets that the server accepted last in its journal only. */
   beforeAll(async () => {
     left = join(freshDirectory(), 'data');
     const owner = await prepare(left);
@@ -87,7 +87,7 @@ describe('after a command killed at any step on the directory of a killed server
   test.each([
     ['backup', (target: string) => ['--to', join(target, '../kept.backup')]],
     ['compact', () => []],
-  ] as const)('%s: a server counts each packet once', async (command, more) => {
+  ] as const)('%s lets a server count each packet once', async (command, more) => {
     let target = '';
     const kills = await killAtEachStep(
       () => {

@@ -65,7 +65,7 @@ const phases: Readonly<Record<string, readonly KillPoint[]>> = {
 
 const threads = [3, 0, 1];
 
-/** A data directory, and what was sent to its server. */
+/** A data directory, and the packets that were sent to its server. */
 interface Scene {
   readonly args: readonly string[];
   readonly data: string;
@@ -95,10 +95,10 @@ function draw(seed: number) {
   return {
     phase,
     point: { ...point, at: 1 + below(point.at) },
-    /** Then it starts with a short segment and soon needs the next one. */
+    /** True to remove spares: the server then starts with a short segment and soon needs the next one. */
     removesSpares: random() < 0.8 || phase === 'recycling',
     reports: random() < 0.5 || phase === 'recycling',
-    /** Time after which it is killed if it has not reached that event, ms. */
+    /** Time after which the server is killed if it has not reached the event, ms. */
     within: (phase === 'recycling' ? 2000 : 300) + below(900), // A segment must be full first.
   };
 }
@@ -111,7 +111,7 @@ async function verify(service: Binary, { shop, load }: Scene, seed: number): Pro
   load.settle(counted);
 }
 
-/** Sends packets and requests reports until the process has ended. @returns whether it was killed at its event */
+/** Sends packets and requests reports until the process has ended. @returns true if it was killed at its event */
 async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Round, seed: number) {
   let isOver = false;
   const senders = Array.from({ length: 6 }, (_, at) =>
@@ -133,7 +133,7 @@ async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Roun
   return round.phase === 'stop' ? signal === 'SIGKILL' : first !== late;
 }
 
-/** Starts the service, checks its counts, and kills it. @returns whether it was killed at its event */
+/** Starts the service, checks its counts, and kills it. @returns true if it was killed at its event */
 async function playRound(scene: Scene, seed: number, patience: number): Promise<boolean> {
   const drawn = draw(seed);
   const round = { ...drawn, within: drawn.within * patience };
@@ -160,7 +160,10 @@ async function playRound(scene: Scene, seed: number, patience: number): Promise<
 
 const phaseNames = Object.keys(phases);
 
-/** How much longer than drawn a round may last. Rounds beyond `rounds` follow while a phase was not met: the machine is busy. */
+/**
+ * The factor by which a round can last longer than drawn. Rounds beyond `rounds` follow while a phase was not met,
+ * because the machine is busy.
+ */
 const computePatience = (index: number) => 2 ** Math.ceil(Math.max(0, index + 1 - rounds) / phaseNames.length);
 const mostPatience = 64;
 

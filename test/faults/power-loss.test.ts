@@ -17,7 +17,7 @@ const images = Number(process.env['IMAGES'] ?? 40);
 const seed = Number(process.env['SEED'] ?? 1);
 const imagesOfRun = 100;
 
-/** A recorded run: its files at the start, and what was sent. */
+/** A recorded run: its files at the start, and the packets that were sent. */
 interface Run {
   readonly data: string;
   readonly base: ReadonlyMap<string, Buffer>;
@@ -90,7 +90,7 @@ beforeAll(async () => {
 });
 
 test(
-  `after each of ${images} power losses, accepted packets are counted once`,
+  `accepted packets are counted once after each of ${images} power losses`,
   async () => {
     const random = seededRandom(seed);
     for (const [at, run] of runs.entries()) {
@@ -106,7 +106,7 @@ test(
   images * 10_000,
 );
 
-test('without flushes of the journal, packets are lost', async () => {
+test('packets are lost without flushes of the journal', async () => {
   const run = runs[0]!;
   const disk = new RecordedDisk(run.record, run.data, run.base, (path) => !path.endsWith('.segment'));
   const random = seededRandom(seed);

@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const threads = 4;
 const maxMinute = 1_000_000;
 
-/** What a process printed, by thread. */
+/** The output of a process, by thread. */
 interface ThreadOutput {
   readonly kept: number[];
   readonly refused: { readonly number: number; readonly error: string }[];
@@ -60,7 +60,7 @@ async function preparedDirectory(): Promise<string> {
   return data;
 }
 
-/** The numbers of each thread's batches that the next start finds. Each was counted once. */
+/** The numbers of each thread's batches that the next startup finds. Each was counted once. */
 async function countedIn(data: string): Promise<number[][]> {
   await foldJournals(data, 100);
   const store = openUsageTables(data);
@@ -95,7 +95,7 @@ needing('g++').test.each<DiskFault>(['FAILING_FLUSH', 'FAILING_FLUSHES', 'SHORT_
     const { env, fail } = failingDisk(fault);
     const outputs = await commit(data, 0, fail, env);
     for (const { kept, refused } of outputs)
-      expect(refused).toEqual([{ number: 1 + kept.at(-1)!, error: 'CommitFailed' }]);
+      expect(refused).toEqual([{ number: 1 + kept.at(-1)!, error: 'CommitError' }]);
     expect(await countedIn(data)).toEqual(outputs.map(({ kept }) => kept));
   },
 );

@@ -7,7 +7,7 @@ import { startProxy } from '../support/proxy.ts';
 import { byHttp1, byHttp2 } from '../support/proxy-clients.ts';
 import { type Behind, proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 
-/** The examples of docs/examples while the server is unreachable: pages must be able to read the answers of the proxy. */
+/** The examples of docs/examples while the server is unreachable: pages must be able to read the responses. */
 
 const origin = 'https://shop.example';
 const path = '/api/frontend/telemetry';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   nowhere = { http: `127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}` };
 });
 
-/** The parts of an answer that a browser reads. */
+/** The fields of a response that a browser reads. */
 function readable({ headers }: { headers: object }): Record<string, unknown> {
   const kept = Object.entries(headers).filter(([name]) => /^(access-control-|vary$)/.test(name));
   return Object.fromEntries(kept.map(([name, value]) => [name, String(value).toLowerCase()]));
@@ -47,20 +47,20 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
     await Promise.all([away?.stop(), up?.stop()]);
   });
 
-  test.each(protocols)('answers preflights over %s as the server does', async (_, send) => {
+  test.each(protocols)('responds to preflights over %s as the server does', async (_, send) => {
     const [own, real] = [await send(away.port, path, preflight), await send(up.port, path, preflight)];
     expect([own.status, real.status]).toEqual([204, 204]);
     expect(readable(own)).toEqual(readable(real));
     expect(readable(own)).toMatchObject({ 'access-control-allow-origin': origin, vary: 'origin' });
   });
 
-  test.each(protocols)('answers packets over %s with a 503 that pages can read', async (_, send) => {
+  test.each(protocols)('responds to packets over %s with a 503 that pages can read', async (_, send) => {
     const response = await send(away.port, path, packet);
     expect(response).toMatchObject({ status: 503, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
     expect(readable(response)).toEqual({ 'access-control-allow-origin': origin, vary: 'origin' });
   });
 
-  test('lets pages read no other answers', async () => {
+  test('lets pages read no other responses', async () => {
     const refused = await byHttp1(up.port, path, { ...packet, headers: { 'content-type': 'application/json' } });
     for (const response of [
       await byHttp1(away.port, '/api/v2/applications', { headers: { origin } }),
@@ -71,7 +71,7 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
       expect(response.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test('does not change the answers of the server', async () => {
+  test('does not change the responses of the server', async () => {
     const response = await byHttp1(up.port, path, packet);
     expect(response).toMatchObject({ status: 400, headers: { 'access-control-allow-origin': origin } });
     expect(response.headers).not.toHaveProperty('retry-after');

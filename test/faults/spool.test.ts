@@ -53,7 +53,7 @@ async function sealRest(data: string): Promise<Delta[]> {
   return deltas;
 }
 
-/** Each reported batch is there once. There may be one more for each end of the process. */
+/** Expects each reported batch once, and at most one more batch for each end of the process. */
 function expectOnce(deltas: readonly Delta[], said: readonly string[], ends: number): void {
   const messages = deltas.flatMap((delta) => delta.messages);
   const identities = messages.map(({ identity }) => {

@@ -14,15 +14,18 @@ async function expectUnavailable(response: Response): Promise<void> {
   expect(await response.json()).toMatchObject({ code: 'store_unavailable' });
 }
 
-/** The ledger is committed in the background, too. If that fails first, the listener may already be closed. */
+/**
+ * Possible results of a refused request. The ledger is committed in the background, too: if that fails first, the
+ * listener is possibly already closed.
+ */
 const refused = [503, undefined];
 
 async function isReady(http: string): Promise<number> {
   return (await fetch(`http://${http}/readyz`)).status;
 }
 
-needing('g++').describe('when fdatasync fails', () => {
-  test('no packet is answered 2xx, the log reports why, the process ends with 1, and a restart keeps what was accepted', async () => {
+needing('g++').describe('a failed fdatasync', () => {
+  test('makes the server accept no packet, log the reason and end with 1, and a restart keeps accepted packets', async () => {
     const service = await startOnFailingDisk('FAILING_SYNC');
     const { data } = service;
     const shop = await openShop(service.http, service.credentials);
@@ -42,7 +45,7 @@ needing('g++').describe('when fdatasync fails', () => {
     expect((await again.exit).code).toBe(0);
   });
 
-  test('a change through the management API is answered 503, and the process ends with 1', async () => {
+  test('makes a change through the management API get 503, and the process ends with 1', async () => {
     const service = await startOnFailingDisk('FAILING_SYNC');
     const access = await token(service.http, service.credentials);
     expect((await tryApplication(service.http, access)).status).toBe(201);
@@ -70,7 +73,7 @@ async function hold(url: string, headers: Record<string, string>, body: string):
 }
 
 needing('g++').test.each(['accounts', 'usage'])(
-  'while a service ends after a permanent failure of the %s, requests that read them are answered 503',
+  'a service that ends after a permanent failure of the %s responds to requests that read them with 503',
   async (store) => {
     const service = await startOnFailingDisk('FAILING_META');
     const { http, credentials } = service;
@@ -94,7 +97,7 @@ needing('g++').test.each(['accounts', 'usage'])(
       expect(await sendCheck(http, key, 'kept in the journal')).toBe(202);
       await expect(readChecks(http, { credentials, application })).rejects.toThrow('answered 503');
     }
-    // The process serves for less than a second after the failure. On a busy machine it has ended before the requests have.
+    // The process serves for less than a second after the failure. On a busy machine it ends before the requests end.
     const responses = await Promise.all(ends.map((end) => end().catch(() => undefined)));
     const received = responses.filter((response) => response !== undefined);
     for (const response of received) expect(response).toMatch(/^(200|503) /);
@@ -108,15 +111,15 @@ function basic({ clientId, clientSecret }: Credentials): string {
   return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 }
 
-/** Checks that stderr contains only lines of JSON: no output of libraries and no unhandled rejection. */
+/** Checks that stderr contains only lines of JSON, without output of libraries and unhandled rejections. */
 function expectOnlyLog(service: StartedProcess): void {
   const lines = service.stderr().split('\n');
   expect(lines.pop()).toBe('');
   for (const line of lines) expect(JSON.parse(line)).toMatchObject({ time: expect.any(String) });
 }
 
-describe.runIf(canMount())('on a full disk', () => {
-  test('changes through the management API are answered 503, succeed once there is space, and SIGTERM ends the process with 0', async () => {
+describe.runIf(canMount())('a full disk', () => {
+  test('makes changes through the management API get 503 until there is space; SIGTERM then ends the process with 0', async () => {
     const service = await prepareOnSmallDisk();
     const access = await token(service.http, service.credentials);
     service.fill();
@@ -134,7 +137,7 @@ describe.runIf(canMount())('on a full disk', () => {
     expectOnlyLog(service);
   });
 
-  test('SIGTERM ends the process with 0', async () => {
+  test('does not prevent SIGTERM from ending the process with 0', async () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     const access = await token(service.http, service.credentials);
@@ -147,7 +150,7 @@ describe.runIf(canMount())('on a full disk', () => {
     expectOnlyLog(service);
   });
 
-  test('packets are answered 503 and accepted again once there is space, and no accepted packet is lost', async () => {
+  test('makes packets get 503 until there is space, and loses no accepted packet', async () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     expect(await sendCheck(service.http, shop.key, 'before')).toBe(202);
@@ -159,7 +162,7 @@ describe.runIf(canMount())('on a full disk', () => {
 
     service.free();
     while ((await isReady(service.http)) !== 200) await pause(50);
-    // Each connection may belong to another thread.
+    // Each connection can belong to another thread.
     const after = Array.from({ length: 12 }, () => sendCheck(service.http, shop.key, 'after'));
     expect(new Set(await Promise.all(after))).toEqual(new Set([202]));
     const checks = await readChecks(service.http, shop);

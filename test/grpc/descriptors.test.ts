@@ -4,9 +4,9 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { expect, it } from 'vitest';
 import { describeProtoFiles, encodeFile, namesIn } from '../support/proto-files.ts';
 
-/** The source before the list. */
+/** Source text before the list. */
 const introduction = `/**
- * The files of \`proto/\` for server reflection, because the executable has no files beside it.
+ * The files of \`proto/\` for server reflection. The executable does not ship the files themselves.
  * Generated: after a change there, run \`npx vitest run test/grpc/descriptors.test.ts -u\`.
  */
 
@@ -16,7 +16,7 @@ export interface DescribedFile {
   readonly services: readonly string[];
   /** Full names of its declarations. */
   readonly symbols: readonly string[];
-  /** Its \`google.protobuf.FileDescriptorProto\`, in base64. */
+  /** The \`google.protobuf.FileDescriptorProto\`, in base64. */
   readonly bytes: string;
 }
 
@@ -35,7 +35,7 @@ it('descriptors.ts matches the files in proto/', async () => {
   await expect(source).toMatchFileSnapshot(join(import.meta.dirname, '../../src/grpc/descriptors.ts'));
 });
 
-it('every type that a file names is in it or in an import', () => {
+it('every type that a file names is declared in it or in an import', () => {
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: files }));
   for (const file of files) for (const name of namesIn(file).services) expect(registry.getService(name)).toBeDefined();
 });

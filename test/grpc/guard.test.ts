@@ -30,7 +30,7 @@ interface OpenListener {
   readonly receiver: RecordingReports;
   readonly address: string;
   connect(window?: number): RawGrpc;
-  /** Resolves when this many calls are incomplete, and have sent this many bytes. */
+  /** Resolves when the given number of calls are incomplete, and have sent the given number of bytes. */
   holds(calls: number, bytes: number): Promise<unknown>;
   /** Advances the time of the listener. */
   pass(ms: number): void;
@@ -65,12 +65,12 @@ async function open(options: Partial<GrpcOptions> = {}): Promise<OpenListener> {
   };
 }
 
-describe('a call with an incomplete message', () => {
+describe('an incomplete call', () => {
   test.each([
     ['that has sent nothing', undefined],
-    ['of which a byte is missing', halfSent],
+    ['that lacks a byte', halfSent],
     ['that is not ended', grpcFrame(message)],
-  ])('%s is ended after 30 s, and others continue', async (_, sent) => {
+  ])('a call %s is ended after 30 s, and other calls continue', async (_, sent) => {
     const { connect: open1, receiver, pass, holds } = await open();
     const raw = open1();
     const stream = raw.begin(path);
@@ -86,7 +86,7 @@ describe('a call with an incomplete message', () => {
     expect(await readEnd(whole)).toMatchObject({ status: status.OK });
   });
 
-  test('is ended if all of them together hold too many bytes, oldest first', async () => {
+  test('the oldest incomplete call is ended if all together hold too many bytes', async () => {
     const { connect: open1, receiver } = await open({ maxBytes: 150_000 });
     const raw = open1();
     const streams = [0, 1, 2].map(() => {
@@ -99,7 +99,7 @@ describe('a call with an incomplete message', () => {
     expect(streams.slice(1).map(({ closed }) => closed)).toEqual([false, false]);
   });
 
-  test('that is cancelled frees its memory', async () => {
+  test('a cancelled call frees its memory', async () => {
     const opened = await open();
     const raw = opened.connect();
     const streams = Array.from({ length: 20 }, () => raw.begin(path));
@@ -111,11 +111,11 @@ describe('a call with an incomplete message', () => {
   });
 });
 
-describe('calls whose answers are not read', () => {
+describe('unread gRPC responses', () => {
   const empty = grpcFrame(Buffer.alloc(0));
   const listServices = grpcFrame(Buffer.from([0x3a, 0])); // A ServerReflectionRequest with an empty list_services.
 
-  test('are reset after 30 s', async () => {
+  test('calls with unread responses are reset after 30 s', async () => {
     const { connect: openWith, listener, pass } = await open();
     const raw = openWith(0);
     const streams = [path, check, watch, reflection, reflection].map((called) => raw.begin(called));
@@ -131,7 +131,7 @@ describe('calls whose answers are not read', () => {
     expect(listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
   });
 
-  test('are reset if there are too many of them, oldest first', async () => {
+  test('the oldest of too many calls with unread responses is reset', async () => {
     const { connect: openWith, listener } = await open({ maxBytes: 2 * bytesPerCall });
     const raw = openWith(0);
     const streams: ReturnType<RawGrpc['begin']>[] = [];
@@ -183,7 +183,7 @@ test('the least recently used connection is closed for a new one', async () => {
   expect(idle[2]!.session.destroyed).toBe(false);
 });
 
-describe('calls refused before their report is read are recorded in the ledger', () => {
+describe('a call refused before its report is read', () => {
   const tooLarge = Buffer.concat([message, Buffer.from('a206d08304', 'hex'), Buffer.alloc(66_000)]);
   test.each([
     ['a message that is too large', grpcFrame(tooLarge), {}, status.RESOURCE_EXHAUSTED, 'body_too_large', true],
@@ -229,7 +229,7 @@ describe('calls refused before their report is read are recorded in the ledger',
       'invalid_protobuf',
       undefined,
     ],
-  ])('%s', async (_, sent, headers, code, ours, attributed) => {
+  ])('the ledger records the refusal of %s', async (_, sent, headers, code, ours, attributed) => {
     const { connect: open1, receiver } = await open();
     const stream = open1().begin(path, { ...headers, ua: 'flags-go/3' });
     stream.end(sent);
@@ -250,14 +250,17 @@ describe('calls refused before their report is read are recorded in the ledger',
 });
 
 describe('HTTP/1.1 on the gRPC port', () => {
-  test.each(['POST / HTTP/1.1\r\n\r\n', 'P', 'nonsense', '\u0000'])('as %j leaves nothing open', async (sent) => {
-    const { listener, address } = await open();
-    const [host, port] = address.split(':');
-    const socket = connect(Number(port), host);
-    socket.on('error', () => {});
-    socket.resume();
-    socket.end(sent);
-    await once(socket, 'close');
-    expect(listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
-  });
+  test.each(['POST / HTTP/1.1\r\n\r\n', 'P', 'nonsense', '\u0000'])(
+    'a connection that sends %j leaves nothing open',
+    async (sent) => {
+      const { listener, address } = await open();
+      const [host, port] = address.split(':');
+      const socket = connect(Number(port), host);
+      socket.on('error', () => {});
+      socket.resume();
+      socket.end(sent);
+      await once(socket, 'close');
+      expect(listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
+    },
+  );
 });

@@ -29,7 +29,7 @@ const services = [
   ),
 ];
 
-describe('the health service', () => {
+describe('gRPC health service', () => {
   const health = () => {
     const client = new Client(`127.0.0.1:${listener.port}`, credentials.createInsecure());
     clients.push(client);
@@ -46,7 +46,7 @@ describe('the health service', () => {
     return result.response === undefined ? result.code : method.responseDeserialize(result.response);
   };
 
-  it.each(services)('says whether `%s` accepts data', async (service) => {
+  it.each(services)('reports if `%s` accepts data', async (service) => {
     expect(await ask(Check, { service })).toEqual({ status: 'SERVING' });
     listener.setServing(false);
     expect(await ask(Check, { service })).toEqual({ status: 'NOT_SERVING' });
@@ -61,7 +61,7 @@ describe('the health service', () => {
     expect(code).toBe(status.INVALID_ARGUMENT);
   });
 
-  it('lists them', async () => {
+  it('lists all services', async () => {
     const statuses = Object.fromEntries(services.map((service) => [service, { status: 'SERVING' }]));
     expect(await ask(List, {})).toEqual({ statuses });
   });

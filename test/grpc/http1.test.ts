@@ -12,7 +12,7 @@ import { openGrpc } from '../support/open-grpc.ts';
 const engine = await loadHttpEngine();
 const throughGrpc: HttpEngine = { ...engine, listen: (options) => openGrpc({ ...options, engine }) };
 
-/** The conformance tests of the HTTP engines. The listener passes HTTP/1.1 on to one. */
+/** Conformance tests of the HTTP engines. The gRPC listener passes HTTP/1.1 on to an HTTP engine. */
 describe.concurrent('HTTP/1.1 on the gRPC listener', () => {
   const target = openTarget(startWith(throughGrpc));
   for (const suite of [heads, bodies, replies, listeners, pipelining]) suite(target);

@@ -44,14 +44,14 @@ function begin({ session }: OpenListener, headers: OutgoingHttpHeaders) {
   return stream;
 }
 
-/** Sends a request, and waits for its reply and the end of its stream. */
+/** Sends a request, and waits for its response and the end of its stream. */
 async function ask(opened: OpenListener, headers: OutgoingHttpHeaders, body?: string | Uint8Array) {
   const stream = begin(opened, headers);
   stream.end(body);
   return readResponse(stream);
 }
 
-/** Unlike `once`, it resolves when the stream is reset. */
+/** Resolves when the stream is closed or reset, unlike `once`. */
 function waitForClose(stream: ReturnType<typeof begin>): Promise<void> {
   return new Promise((resolve) => stream.once('close', resolve));
 }
@@ -69,8 +69,8 @@ async function readResponse(stream: ReturnType<typeof begin>) {
 
 const post = (path: string, more: OutgoingHttpHeaders = {}) => ({ ':method': 'POST', ':path': path, ...more });
 
-describe('a request over HTTP/2', () => {
-  test('has its method, path, query, headers and address', async () => {
+describe('HTTP/2 request', () => {
+  test('passes on the method, path, query, headers and address', async () => {
     const opened = await open({ findAddress: (connected, { header }) => `${connected} by ${typeof header}` });
     const target = '/describe?headers=host,x-twice,cookie,missing';
     const head = { ':method': 'PUT', ':path': target, 'x-twice': ['1', '2'], cookie: ['a=1', 'b=2'] };
@@ -86,8 +86,8 @@ describe('a request over HTTP/2', () => {
   test.each([
     ['empty', ''],
     ['short', 'häßlich'],
-    ['of several frames', 'a'.repeat(60_000)],
-  ])('with a body that is %s is answered', async (_, body) => {
+    ['split into several frames', 'a'.repeat(60_000)],
+  ])('echoes a body that is %s', async (_, body) => {
     const response = await ask(await open(), post('/echo'), body);
     expect([response.status, response.bytes.toString()]).toEqual([200, body]);
     expect(response.headers).toMatchObject({
@@ -97,7 +97,7 @@ describe('a request over HTTP/2', () => {
     });
   });
 
-  test('may have a compressed body', async () => {
+  test('accepts a compressed body', async () => {
     const response = await ask(await open(), post('/echo', { 'content-encoding': 'gzip' }), gzipSync('hello'));
     expect(response.bytes.toString()).toBe('hello');
   });
@@ -105,7 +105,7 @@ describe('a request over HTTP/2', () => {
   test.each([
     ['a declared length', { 'content-length': bodyLimit + 1 }],
     ['no declared length', {}],
-  ])('with a body that is too large and has %s is refused, and others continue', async (_, headers) => {
+  ])('refuses a body that is too large and has %s; other requests continue', async (_, headers) => {
     const opened = await open();
     const refused = await ask(opened, post('/echo', headers), Buffer.alloc(bodyLimit + 1));
     expect([refused.status, refused.json().code]).toEqual([413, 'body_too_large']);
@@ -116,7 +116,7 @@ describe('a request over HTTP/2', () => {
     ['HEAD', '/text', 200, '9'],
     ['GET', '/no-content', 204, undefined],
     ['OPTIONS', '/preflight', 204, undefined],
-  ])('%s %s is answered without a body', async (method, path, status, length) => {
+  ])('%s %s gets a response without a body', async (method, path, status, length) => {
     const response = await ask(await open(), { ':method': method, ':path': path });
     expect([response.status, response.headers['content-length'], response.bytes.length]).toEqual([status, length, 0]);
   });
@@ -126,19 +126,19 @@ describe('a request over HTTP/2', () => {
     ['two hosts', { ':path': '/describe', ':authority': 'a', host: 'b' }, 400, 'invalid_head'],
     ['a malformed host', { ':path': '/describe', ':authority': 'a,b' }, 400, 'invalid_head'],
     ['a long head', { ':path': '/describe', 'x-long': 'a'.repeat(16_384) }, 431, undefined],
-  ])('with %s is refused', async (_, headers, status, code) => {
+  ])('refuses %s', async (_, headers, status, code) => {
     const response = await ask(await open(), headers);
     expect([response.status, code && response.json().code]).toEqual([status, code]);
   });
 
-  test('that is answered before its body is complete is closed', async () => {
+  test('closes the stream of a request with an unread body after the response', async () => {
     const opened = await open();
     const stream = begin(opened, post('/unread'));
     stream.write('a');
     expect(await readResponse(stream)).toMatchObject({ status: 503, reset: constants.NGHTTP2_NO_ERROR });
   });
 
-  test('whose body is shorter than declared is reset', async () => {
+  test('resets a stream whose body is shorter than declared', async () => {
     const opened = await open();
     const stream = begin(opened, post('/echo', { 'content-length': 3 }));
     const closed = waitForClose(stream);
@@ -147,7 +147,7 @@ describe('a request over HTTP/2', () => {
     expect(stream.rstCode).not.toBe(constants.NGHTTP2_NO_ERROR);
   });
 
-  test('whose client disconnects in mid-body is given up', async () => {
+  test('aborts the body of a client that disconnects', async () => {
     const opened = await open();
     const stream = begin(opened, post('/echo?left'));
     stream.write('a');
@@ -158,28 +158,28 @@ describe('a request over HTTP/2', () => {
   });
 });
 
-describe('a reply in pieces over HTTP/2', () => {
+describe('HTTP/2 response in chunks', () => {
   const numbersIn = (body: Buffer) =>
     Array.from({ length: body.length / 65_536 }, (_, at) => {
       const chunk = body.subarray(at * 65_536, (at + 1) * 65_536);
       return chunk.equals(Buffer.alloc(65_536, chunk[0]!)) ? chunk[0]! : undefined;
     });
 
-  test('is complete, and then stopped', async () => {
+  test('sends all chunks, and then stops the body', async () => {
     const opened = await open();
     const response = await ask(opened, { ':path': '/pieces?whole' });
     expect(numbersIn(response.bytes)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
     expect((await ask(opened, { ':path': '/pieces/whole' })).json()).toEqual({ pieces: 20, stops: 1 });
   });
 
-  test('is reset if a piece fails', async () => {
+  test('resets the stream if a chunk fails', async () => {
     const opened = await open();
     const response = await ask(opened, { ':path': '/pieces?fails' });
     expect(response.reset).toBe(constants.NGHTTP2_INTERNAL_ERROR);
     expect((await ask(opened, { ':path': '/pieces/fails' })).json()).toEqual({ pieces: 3, stops: 1 });
   });
 
-  test('waits for its client, and is stopped when that has disconnected', async () => {
+  test('waits for the client, and stops the body when the client disconnects', async () => {
     const opened = await open({}, 65_535);
     const stream = begin(opened, { ':path': '/many-pieces?left' });
     stream.end();
@@ -189,7 +189,7 @@ describe('a reply in pieces over HTTP/2', () => {
     expect((await ask(opened, { ':path': '/pieces/left' })).json().pieces).toBeLessThan(100);
   });
 
-  test('is not sent for HEAD', async () => {
+  test('sends no chunks for HEAD', async () => {
     const opened = await open();
     const response = await ask(opened, { ':method': 'HEAD', ':path': '/pieces?head' });
     expect([response.status, response.bytes.length]).toEqual([200, 0]);
@@ -197,8 +197,8 @@ describe('a reply in pieces over HTTP/2', () => {
   });
 });
 
-describe('the guard of HTTP/2', () => {
-  test('ends a body that is too slow, and others continue', async () => {
+describe('HTTP/2 guard', () => {
+  test('ends a request whose body is too slow; other requests continue', async () => {
     const opened = await open();
     const stream = begin(opened, post('/echo'));
     stream.write('a');
@@ -224,7 +224,7 @@ describe('the guard of HTTP/2', () => {
   test.each([
     ['to a complete request', { ':path': '/text' }],
     ['to a request whose body is not complete', post('/nowhere')],
-  ])('resets a reply %s that is not read', async (_, headers) => {
+  ])('resets an unread response %s', async (_, headers) => {
     const opened = await open({}, 0);
     const stream = begin(opened, headers).resume();
     if (headers[':path'] === '/text') stream.end();
@@ -246,7 +246,7 @@ describe('TLS', () => {
     [['http/1.1'], 'HTTP/1.1 200'],
     [undefined, 'HTTP/1.1 200'],
     [['h2'], ''],
-  ])('with ALPN %j and HTTP/1.1 answers %j', async (protocols, firstBytes) => {
+  ])('a client with ALPN %j that sends HTTP/1.1 gets %j', async (protocols, firstBytes) => {
     const { listener } = await open({ tls });
     const socket = connectTls({
       ...{ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false },
@@ -260,7 +260,7 @@ describe('TLS', () => {
     expect(await Promise.race([received, once(socket, 'close').then(() => '')])).toBe(firstBytes);
   });
 
-  test('with ALPN h2 answers HTTP/2', async () => {
+  test('a client with ALPN h2 gets an HTTP/2 response', async () => {
     const { listener } = await open({ tls });
     const session = connect(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false });
     closers.push(() => session.destroy());

@@ -21,7 +21,7 @@ const metricsMessage = encode('Metrics.MetricStat', metricsReport);
 
 let receiver: RecordingReports;
 let errors: unknown[];
-/** Added to the clock by each reading. */
+/** Milliseconds added to the clock by each reading. */
 let clockStep = 0;
 let listener: GrpcListener;
 const clients: Client[] = [];
@@ -54,8 +54,8 @@ afterAll(async () => {
   await Promise.all(listeners.map((each) => each.close(0)));
 });
 
-describe('a report by gRPC', () => {
-  it('of usage is passed on and answered with the number of its entries', async () => {
+describe('gRPC report', () => {
+  it('a usage report gets a response with the number of its entries', async () => {
     const { code, response } = await call(connect({ 'grpc.primary_user_agent': 'sdk/1' }), sendStats, usageMessage);
     expect(code).toBe(0);
     expect(decode('Usage.StatResult', response!)).toEqual({ featureCount: 2 });
@@ -64,7 +64,7 @@ describe('a report by gRPC', () => {
     expect(sender).toMatchObject({ transport: 'grpc', userAgent: expect.stringMatching(/^sdk\/1 grpc-node-js/) });
   });
 
-  it('of metrics is passed on and answered with the number of its `stats`', async () => {
+  it('a metrics report gets a response with the number of its `stats`', async () => {
     const metadata = { 'idempotency-key': 'once' };
     const { code, response } = await call(connect(), sendMetrics, metricsMessage, { metadata });
     expect(code).toBe(0);
@@ -74,18 +74,18 @@ describe('a report by gRPC', () => {
     ]);
   });
 
-  it('without entries is answered with 0', async () => {
+  it('a report without entries gets the number 0', async () => {
     const { response } = await call(connect(), sendStats, encode('Usage.FeatureStat', { ...usageReport, stats: [] }));
     expect(decode('Usage.StatResult', response!)).toEqual({ featureCount: 0 });
   });
 
-  it('may be compressed', async () => {
+  it('a compressed report is accepted', async () => {
     const { code } = await call(connect({ 'grpc.default_compression_algorithm': 2 }), sendStats, usageMessage);
     expect({ code, reports: receiver.reports.length }).toEqual({ code: 0, reports: 1 });
   });
 });
 
-describe('the listener', () => {
+describe('listenGrpc', () => {
   it('serves with TLS when it has a certificate', async () => {
     const folder = join(import.meta.dirname, '../http/support/tls');
     const tls = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
@@ -113,7 +113,7 @@ describe('the listener', () => {
   });
 });
 
-describe('a call that is refused', () => {
+describe('refused gRPC call', () => {
   it.each<[RefusalCode, number, string]>([
     ['invalid_name', 400, 'INVALID_ARGUMENT'],
     ['unauthorized', 401, 'UNAUTHENTICATED'],
@@ -126,7 +126,7 @@ describe('a call that is refused', () => {
     ['backpressure', 503, 'UNAVAILABLE'],
     ['store_unavailable', 503, 'UNAVAILABLE'],
     ['deadline_exceeded', 504, 'DEADLINE_EXCEEDED'],
-  ])('with %s (%i) ends as %s', async (code, httpStatus, name) => {
+  ])('a call refused with %s (%i) ends as %s', async (code, httpStatus, name) => {
     receiver.refusal = new Refusal(code, 'because of 100 % ünlucky \ud800 luck');
     expect((receiver.refusal as Refusal).status).toBe(httpStatus);
     const result = await call(connect(), sendStats, usageMessage);
@@ -141,14 +141,14 @@ describe('a call that is refused', () => {
   it.each([
     ['rate_limited', 8],
     ['backpressure', 14],
-  ] as const)('with %s contains the time to retry', async (code, number) => {
+  ] as const)('a call refused with %s gets the time to retry', async (code, number) => {
     receiver.refusal = new Refusal(code, 'later', 299.2);
     const { trailers } = await call(connect(), sendMetrics, metricsMessage);
     const [details] = trailers.get('grpc-status-details-bin') as [Buffer];
     expect(readRetryInfo(details)).toEqual({ code: number, message: 'later', seconds: 300 });
   });
 
-  it('is answered before it is read while no data can be accepted', async () => {
+  it('a call gets its refusal before it is read while no data can be accepted', async () => {
     receiver.closed = new Refusal('backpressure', 'full', 2);
     const { code, trailers } = await call(connect(), sendStats, Buffer.from('no message'));
     expect({ code, trailer: trailers.get('flagmeter-code') }).toEqual({ code: 14, trailer: ['backpressure'] });
@@ -158,21 +158,21 @@ describe('a call that is refused', () => {
     ['truncated', usageMessage.subarray(0, -1), 'invalid_protobuf'],
     ['without a time', encode('Usage.FeatureStat', { ...usageReport, time: null }), 'invalid_time'],
     ['without a key', encode('Usage.FeatureStat', { ...usageReport, appKey: '' }), 'invalid_body'],
-  ])('because its message is %s ends as INVALID_ARGUMENT', async (_, message, code) => {
+  ])('a call whose message is %s ends as INVALID_ARGUMENT', async (_, message, code) => {
     const result = await call(connect(), sendStats, message);
     expect(result.code).toBe(status.INVALID_ARGUMENT);
     expect(result.trailers.get('flagmeter-code')).toEqual([code]);
     expect(receiver.reports).toEqual([]);
   });
 
-  it('after a failure does not reveal its cause', async () => {
+  it('a failed call does not reveal the cause', async () => {
     receiver.refusal = new Error('a secret');
     const result = await call(connect(), sendStats, usageMessage);
     expect(result).toMatchObject({ code: status.INTERNAL, details: expect.not.stringContaining('secret') });
     expect(errors).toEqual([receiver.refusal]);
   });
 
-  it('because its deadline has passed is not counted', async () => {
+  it('a call whose deadline has passed is not counted', async () => {
     clockStep = 120_000;
     const options = { deadline: systemClock.now() + 60_000 };
     const result = await call(connect(), sendStats, usageMessage, { options });
@@ -184,14 +184,14 @@ describe('a call that is refused', () => {
   it.each([
     ['', {}],
     [' after decompression', { 'grpc.default_compression_algorithm': 2 }],
-  ])('because its message is too large%s ends as RESOURCE_EXHAUSTED', async (_, options) => {
+  ])('a call whose message is too large%s ends as RESOURCE_EXHAUSTED', async (_, options) => {
     const message = Buffer.alloc(8 * 1024 * 1024);
     const result = await call(connect(options), sendStats, message);
     expect(result.code).toBe(status.RESOURCE_EXHAUSTED);
     expect(receiver.reports).toEqual([]);
   });
 
-  it('for its size had a message over the limit', async () => {
+  it('the largest accepted message has exactly the maximum size', async () => {
     const padded = (length: number) =>
       Buffer.concat([usageMessage, Buffer.from([0xa2, 0x06, ...lengthBytes(length)]), Buffer.alloc(length)]);
     const room = maxReport - usageMessage.length - 5;
@@ -202,7 +202,7 @@ describe('a call that is refused', () => {
     expect(larger.trailers.get('flagmeter-code')).toEqual(['body_too_large']);
   });
 
-  it('because the service is starting gets a status to retry', async () => {
+  it('a call during startup gets a status to retry', async () => {
     const starting = await openGrpc();
     listeners.push(starting);
     const client = openClient(`127.0.0.1:${starting.port}`);
@@ -214,12 +214,12 @@ describe('a call that is refused', () => {
     });
   });
 
-  it('because its operation is unknown ends as UNIMPLEMENTED', async () => {
+  it('a call of an unknown operation ends as UNIMPLEMENTED', async () => {
     expect(await call(connect(), '/Usage.Usage/Nothing', usageMessage)).toMatchObject({ code: status.UNIMPLEMENTED });
   });
 });
 
-/** A length as a varint of three bytes. */
+/** Encodes a length as a varint of three bytes. */
 function lengthBytes(length: number): number[] {
   return [(length & 0x7f) | 0x80, ((length >> 7) & 0x7f) | 0x80, length >> 14];
 }

@@ -27,7 +27,7 @@ interface Response {
   readonly errorResponse?: { readonly errorCode: number };
 }
 
-/** Sends requests over one stream. @returns the answers in order */
+/** Sends requests over one stream. @returns the responses in order */
 async function ask(version: string, requests: readonly (object | Buffer)[]): Promise<Response[]> {
   const service = `grpc.reflection.${version}`;
   const stream = client.makeBidiStreamRequest(

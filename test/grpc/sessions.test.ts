@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A listener whose time a test advances, and a connection to it. */
+/** Opens a listener whose time a test advances, and a connection to it. */
 async function open() {
   let ahead = 0;
   const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
@@ -31,7 +31,7 @@ async function open() {
   return { listener, ...raw, pass };
 }
 
-/** Starts a watch, which stays open, and waits for its first answer. */
+/** Starts a watch, which stays open, and waits for its first response. */
 async function beginWatch({ begin }: Pick<Awaited<ReturnType<typeof open>>, 'begin'>) {
   const stream = begin(watch);
   stream.end(noMessage);
@@ -39,8 +39,8 @@ async function beginWatch({ begin }: Pick<Awaited<ReturnType<typeof open>>, 'beg
   return stream;
 }
 
-describe('a connection', () => {
-  it('without calls is closed after 15 minutes, and its client gets a GOAWAY first', async () => {
+describe('gRPC connection', () => {
+  it('a connection without calls is closed after 15 minutes, and its client gets a GOAWAY first', async () => {
     const { session, pass } = await open();
     const told = once(session, 'goaway');
     pass(15 * minute);
@@ -48,7 +48,7 @@ describe('a connection', () => {
     await once(session, 'close');
   });
 
-  it('is closed after an hour, plus 30 seconds for its calls to end', async () => {
+  it('a connection is closed after an hour, plus 30 seconds for its calls to end', async () => {
     const opened = await open();
     const stream = await beginWatch(opened);
     const told = once(opened.session, 'goaway');
@@ -59,7 +59,7 @@ describe('a connection', () => {
     await once(opened.session, 'close');
   });
 
-  it('with a call stays open as long as its client answers pings', async () => {
+  it('a connection with a call stays open as long as its client responds to pings', async () => {
     const opened = await open();
     const stream = await beginWatch(opened);
     for (let pings = 0; pings < 8; pings += 1) {
@@ -70,7 +70,7 @@ describe('a connection', () => {
     expect({ call: stream.closed, connection: opened.session.closed }).toEqual({ call: false, connection: false });
   });
 
-  it('that does not answer a ping for 20 seconds is closed', async () => {
+  it('a connection that does not respond to a ping for 20 seconds is closed', async () => {
     const { listener, pass } = await open();
     const socket = await openSilent(listener.port);
     pass(2 * minute);
@@ -93,7 +93,7 @@ it('the listener is closed after calls in flight have ended', async () => {
   await closed;
 });
 
-/** A connection that sends only its preface. */
+/** Opens a connection that sends only its preface. */
 async function openSilent(port: number): Promise<Socket> {
   const socket = connectSocket(port, '127.0.0.1');
   closers.push(() => socket.destroy());

@@ -20,7 +20,7 @@ test.each([
   ['of gRPC-Web', path, { 'content-type': 'application/grpc-web+proto' }, { ':status': 418 }],
   ['that is not a POST', path, { ':method': 'PUT' }, { ':status': 418, for: `PUT ${path}` }],
 ])(
-  'a request %s is answered at once, and closed even if its client does not end it',
+  'a request %s gets an immediate response, and is closed even if its client does not end it',
   async (_, called, headers, responseHeaders) => {
     const receiver = new RecordingReports();
     const onError = (error: unknown) => expect.unreachable(`${error}`);

@@ -3,28 +3,28 @@ import { Trailers } from '../../src/grpc/call.ts';
 
 const immediate = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Adds calls, and returns the numbers of those whose trailers were sent. */
+/** Adds calls, and returns the numbers of the calls whose trailers were sent. */
 function addCalls(trailers: Trailers, count: number): number[] {
   const sent: number[] = [];
   for (let n = 0; n < count; n += 1) trailers.add({ sendTrailers: () => sent.push(n) });
   return sent;
 }
 
-test('trailers of a few calls are sent together, in order, at the end of the turn', async () => {
+test('trailers of a few calls are sent together, in order, at the end of the event loop iteration', async () => {
   const sent = addCalls(new Trailers(), 5);
   expect(sent).toEqual([]);
   await immediate();
   expect(sent).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('trailers of many calls do not wait for the end of the turn', async () => {
+test('trailers of many calls do not wait for the end of the event loop iteration', async () => {
   const sent = addCalls(new Trailers(), 130);
   expect(sent).toHaveLength(128);
   await immediate();
   expect(sent).toEqual(Array.from({ length: 130 }, (_, n) => n));
 });
 
-test('trailers of later turns are sent as well', async () => {
+test('trailers of later event loop iterations are sent as well', async () => {
   const trailers = new Trailers();
   for (let turn = 0; turn < 3; turn += 1) {
     const sent = addCalls(trailers, 1);

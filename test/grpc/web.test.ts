@@ -41,8 +41,8 @@ beforeEach(() => {
 
 afterAll(() => listener.close(0));
 
-describe('a report by gRPC-Web, sent by Connect', () => {
-  it('of usage is passed on and answered with the number of its entries', async () => {
+describe('gRPC-Web report, sent by Connect', () => {
+  it('a usage report gets a response with the number of its entries', async () => {
     const headers = { 'user-agent': 'sdk/1', 'idempotency-key': 'once' };
     const { response } = await callByWeb(url, usageService, parseMessage('Usage.FeatureStat', usageReport), {
       headers,
@@ -56,7 +56,7 @@ describe('a report by gRPC-Web, sent by Connect', () => {
     ]);
   });
 
-  it('of metrics is passed on and answered with the number of its `stats`', async () => {
+  it('a metrics report gets a response with the number of its `stats`', async () => {
     const message = parseMessage('Metrics.MetricStat', metricsReport);
     const { response } = await callByWeb(url, metricsService, message, { timeoutMs: 60_000 });
     expect(toJson(registry.getMessage('Metrics.MetricResult')!, response!)).toEqual({ count: 1 });
@@ -69,7 +69,7 @@ describe('a report by gRPC-Web, sent by Connect', () => {
     ['body_too_large', 'ResourceExhausted'],
     ['rate_limited', 'ResourceExhausted'],
     ['backpressure', 'Unavailable'],
-  ])('that is refused with %s ends as %s', async (code, status) => {
+  ])('a report refused with %s ends as %s', async (code, status) => {
     receiver.refusal = new Refusal(code, '100 % ünlucky\r\ngrpc-status: 0', 1.5);
     const result = await callByWeb(url, usageService, parseMessage('Usage.FeatureStat', usageReport));
     expect(result).toMatchObject({ status, message: '100 % ünlucky\r\ngrpc-status: 0' });
@@ -78,7 +78,7 @@ describe('a report by gRPC-Web, sent by Connect', () => {
     expect(readRetryInfo(details).seconds).toBe(2);
   });
 
-  it('that fails does not reveal the cause to its caller', async () => {
+  it('a failed report does not reveal the cause', async () => {
     receiver.refusal = new Error('a secret');
     const result = await callByWeb(url, usageService, parseMessage('Usage.FeatureStat', usageReport));
     expect(result).toMatchObject({ status: 'Internal', message: expect.not.stringContaining('secret') });
@@ -100,7 +100,7 @@ function post(body: Uint8Array | string, headers: Record<string, string> = {}): 
   });
 }
 
-/** Splits an answer into its message, if it has one, and its trailers. */
+/** Splits a response into its message, if it has one, and its trailers. */
 function splitFrames(body: Buffer): { message: Buffer | undefined; trailers: string } {
   const end = 5 + body.readUInt32BE(1);
   const content = body.subarray(5, end);
@@ -118,7 +118,7 @@ async function readTrailers(response: Response): Promise<string> {
 
 describe('gRPC-Web', () => {
   it.each(['application/grpc-web', 'application/grpc-web+proto', 'Application/gRPC-Web; charset=utf-8'])(
-    'accepts %s and answers in binary',
+    'accepts %s and responds in binary',
     async (contentType) => {
       const response = await post(frame(usageMessage), { 'content-type': contentType });
       expect(response.status).toBe(200);
@@ -132,13 +132,13 @@ describe('gRPC-Web', () => {
   const whole = frame(usageMessage).toString('base64');
   const chunks = [frame(usageMessage).subarray(0, 5), usageMessage.subarray(0, 7), usageMessage.subarray(7)];
   it.each([
-    ['application/grpc-web-text', 'one piece', whole],
+    ['application/grpc-web-text', 'one segment', whole],
     [
       'application/grpc-web-text+proto',
-      'several padded pieces',
+      'several padded segments',
       chunks.map((each) => each.toString('base64')).join(''),
     ],
-  ])('accepts %s in %s and answers in base64', async (contentType, _, body) => {
+  ])('accepts %s in %s and responds in base64', async (contentType, _, body) => {
     const response = await post(body, { 'content-type': contentType });
     expect(response.headers.get('content-type')).toBe('application/grpc-web-text+proto');
     const { message, trailers } = splitFrames(Buffer.from(await response.text(), 'base64'));
@@ -153,7 +153,7 @@ describe('gRPC-Web', () => {
   });
 
   it.each(['application/json', 'application/grpc', 'application/grpc-web+json', 'application/grpc-webby', ''])(
-    'answers 415 to the content type `%s`',
+    'responds to the content type `%s` with 415',
     async (contentType) => {
       const response = await post(frame(usageMessage), { 'content-type': contentType });
       expect(response.status).toBe(415);
@@ -194,9 +194,9 @@ describe('gRPC-Web', () => {
   });
 
   it.each([
-    ['with an unknown encoding', { 'grpc-encoding': 'snappy' }, usageMessage, 12, 'message_compressed'],
-    ['and truncated', {}, gzipSync(usageMessage).subarray(0, -1), 3, 'invalid_content_encoding'],
-    ['and too large', {}, gzipSync(Buffer.alloc(maxReport + 1)), 8, 'body_too_large'],
+    ['that has an unknown encoding', { 'grpc-encoding': 'snappy' }, usageMessage, 12, 'message_compressed'],
+    ['that is truncated', {}, gzipSync(usageMessage).subarray(0, -1), 3, 'invalid_content_encoding'],
+    ['that is too large', {}, gzipSync(Buffer.alloc(maxReport + 1)), 8, 'body_too_large'],
   ])('refuses a compressed message %s', async (_, headers, message, status, code) => {
     const trailers = await readTrailers(await post(frame(message, 1), headers));
     expect(trailers).toContain(`grpc-status: ${status}\r\n`);
@@ -212,7 +212,7 @@ describe('gRPC-Web', () => {
   it.each([
     ['application/grpc-web', (message: Buffer) => frame(message)],
     ['application/grpc-web-text', (message: Buffer) => frame(message).toString('base64')],
-  ])('accepts a message of the maximum size as %s, and no larger one', async (contentType, body) => {
+  ])('accepts a message of the maximum size as %s, and refuses a larger one', async (contentType, body) => {
     const room = maxReport - usageMessage.length - 4;
     const padded = (length: number) =>
       Buffer.concat([
@@ -245,7 +245,7 @@ describe('gRPC-Web', () => {
     expect(await readTrailers(await post('x'))).toContain('grpc-status: 14\r\n');
   });
 
-  it('has no CORS headers, in answers and in preflights', async () => {
+  it('sends no CORS headers in responses and preflights', async () => {
     const headers = { origin: 'https://app.example.com' };
     const preflight = await fetch(`${url}/Usage.Usage/SendStats`, { method: 'OPTIONS', headers });
     expect(preflight.status).toBe(204);

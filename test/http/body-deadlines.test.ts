@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { BodyDeadlines } from '../../src/http/engines/limits.ts';
 
-/** A body that receives this many bytes each second. @returns the second in which it misses its deadline */
+/** Simulates a body that receives this many bytes each second. @returns the second in which it misses its deadline */
 function givenUpAfter(bytesPerSecond: number, isRefused = false, seconds = 2_000): number | undefined {
   const deadlines = new BodyDeadlines();
   let given: number | undefined;
@@ -29,11 +29,11 @@ test.each([
   ['nothing', 0, 6],
   ['1 KiB a second', 1_024, 11],
   ['4 kB a second', 4_000, undefined],
-])('a refused body that receives %s is given up earlier', (_, bytesPerSecond, second) => {
+])('a refused body that receives %s is aborted earlier', (_, bytesPerSecond, second) => {
   expect(givenUpAfter(bytesPerSecond, true)).toBe(second);
 });
 
-test('a refused body is given up soon after a burst', () => {
+test('a refused body is aborted soon after a burst', () => {
   const deadlines = new BodyDeadlines();
   const body = { received: 10_000_000, isRefused: true, giveUp: vi.fn() };
   deadlines.begin(body);

@@ -3,8 +3,8 @@ import { BodyInbox } from '../../src/http/engines/body-inbox.ts';
 
 const tap = { pause: () => {}, resume: () => {} };
 
-describe('a body that arrives in chunks', () => {
-  it('is refused as soon as it is larger than the limit, read before or after that', async () => {
+describe('BodyInbox', () => {
+  it('refuses a body as soon as it is larger than the limit, whether read before or after that', async () => {
     const early = new BodyInbox(tap);
     const read = early.read(10, undefined);
     early.push(Buffer.alloc(10), false);
@@ -15,7 +15,7 @@ describe('a body that arrives in chunks', () => {
     await expect(late.read(10, undefined)).rejects.toMatchObject({ code: 'body_too_large' });
   });
 
-  it('is whole if it is as large as the limit', async () => {
+  it('accepts a body exactly as large as the limit', async () => {
     const inbox = new BodyInbox(tap);
     inbox.push(Buffer.from('12345'), false);
     inbox.push(Buffer.from('67890'), true);

@@ -11,12 +11,12 @@ const refused = (code: string) => expect.objectContaining({ code });
 const hello = Buffer.from('hello');
 const packed = gzipSync(hello);
 
-describe('reading a body', () => {
-  it.each([undefined, '', 'identity', 'Identity'])('returns it unchanged with encoding %j', async (encoding) => {
+describe('readBody', () => {
+  it.each([undefined, '', 'identity', 'Identity'])('returns the body unchanged with encoding %j', async (encoding) => {
     expect(await read(hello, encoding)).toBe(hello);
   });
 
-  it('returns the same promise as the engine if there is nothing to decode', () => {
+  it('returns the promise of the HTTP engine if there is nothing to decode', () => {
     const promise = Promise.resolve(hello);
     expect(readBody({ ...fakeRequest({}), body: () => promise }, limit)).toBe(promise);
   });
@@ -81,8 +81,8 @@ describe('reading a body', () => {
   });
 });
 
-describe('text', () => {
-  it('is the encoded text', () => {
+describe('decodeText', () => {
+  it('decodes UTF-8', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(decodeText(Buffer.from(`x${text}`))).toBe(`x${text}`);
@@ -94,22 +94,22 @@ describe('text', () => {
     expect(decodeText(Buffer.from('\uFEFF\uFEFF{}'))).toBe('\uFEFF{}');
   });
 
-  it.each(['ff', 'c080', 'e282', 'eda080', 'f4908080', '80'])('is not %s', (hex) => {
+  it.each(['ff', 'c080', 'e282', 'eda080', 'f4908080', '80'])('refuses the bytes %s', (hex) => {
     expect(() => decodeText(Buffer.from(hex, 'hex'))).toThrow(refused('invalid_encoding'));
     expect(decodeText(hello)).toBe('hello');
   });
 });
 
-describe('JSON', () => {
-  it('is parsed', () => {
+describe('parseJson', () => {
+  it('parses JSON', () => {
     expect(parseJson('{"a":[1,null]}')).toEqual({ a: [1, null] });
   });
 
-  it.each(['', '{', '{} x', "{'a':1}", 'undefined', '[1,]'])('is not %j', (text) => {
+  it.each(['', '{', '{} x', "{'a':1}", 'undefined', '[1,]'])('refuses %j', (text) => {
     expect(() => parseJson(text)).toThrow(refused('invalid_json'));
   });
 
-  it('is refused without being quoted', () => {
+  it('quotes nothing of malformed JSON', () => {
     let refusal: unknown;
     try {
       parseJson('{"clientSecret": hush}');

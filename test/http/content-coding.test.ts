@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { codingFor } from '../../src/http/negotiation.ts';
 
-describe('the coding of a body', () => {
+describe('codingFor', () => {
   test.each<[string | undefined, string | undefined]>([
     [undefined, undefined],
     ['', undefined],
@@ -30,11 +30,11 @@ describe('the coding of a body', () => {
     ['gzip;q=', undefined],
     ['gzip;q=-1, br;q=0.1', 'br'],
     ['gzip;level=9', 'gzip'],
-  ])('for Accept-Encoding %j, of br and gzip, is %j', (header, coding) => {
+  ])('chooses for Accept-Encoding %j, of br and gzip, %j', (header, coding) => {
     expect(codingFor(header, ['br', 'gzip'])).toBe(coding);
   });
 
-  test('is always available and never one that the client refuses', () => {
+  test('returns an offered coding that the client does not refuse', () => {
     const part = fc.stringMatching(/^ ?(gzip|br|identity|\*|x)( ?; ?q=[01]?\.?[0-9]{0,3})?$/);
     const headers = fc.oneof(fc.string(), fc.array(part).map(String));
     fc.assert(

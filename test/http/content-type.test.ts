@@ -3,7 +3,7 @@ import { contentTypeCheck } from '../../src/http/body.ts';
 
 const check = contentTypeCheck('application/json', 'text/plain');
 
-describe('a content type', () => {
+describe('contentTypeCheck', () => {
   it.each([
     'application/json',
     'text/plain',
@@ -18,7 +18,7 @@ describe('a content type', () => {
     'application/json; foo="b;a, \\"r"; charset=utf-8;; v=1',
     'application/json; profile="https://example.com/charset=latin1"',
     'application/json; foo=""',
-  ])('`%s` is taken', (value) => {
+  ])('accepts `%s`', (value) => {
     expect(() => check(value)).not.toThrow();
   });
 
@@ -41,7 +41,7 @@ describe('a content type', () => {
     'application/json; foo=bar baz',
     'application/json; foo=b\u00e4r',
     `application/json${';'.repeat(10_000)}x`,
-  ])('`%s` is refused', (value) => {
+  ])('refuses `%s`', (value) => {
     expect(() => check(value)).toThrow(
       expect.objectContaining({
         code: 'invalid_content_type',

@@ -11,13 +11,13 @@ import { openTarget } from './support/target.ts';
 const engine = await loadHttpEngine();
 const suites = [heads, bodies, slowBodies, replies, listeners];
 
-/** The conformance tests run on Node and on Bun, each with its own engine. */
+/** The conformance tests run on Node and on Bun, each with its own HTTP engine. */
 describe.concurrent(engine.name, () => {
   const target = openTarget(startWith(engine));
   for (const suite of [...suites, chunkedReplies, pipelining]) suite(target);
 });
 
-/** The same, but for chunked replies, for listeners that forward their requests to another thread. Their replies are never ready at once. */
+/** Listeners that forward to another thread. Their responses are never chunked or immediate, which skips two suites. */
 describe.concurrent(`${engine.name}, forwarding`, () => {
   const target = openTarget(startWith(relayed(engine)));
   for (const suite of suites) suite(target);

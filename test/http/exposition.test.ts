@@ -4,7 +4,7 @@ import { exposition } from '../../src/http/exposition.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { fakeRequest } from './support/fake-request.ts';
 
-/** `GET /metrics` of one counter, which counts its readings. */
+/** Opens `GET /metrics` of one counter, which counts its readings. */
 function open(mayRead = true) {
   const state = { now: 0, reads: 0, fails: false };
   const counter = {

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { listeningIn, portHolder } from '../../src/http/bind-failure.ts';
 
-describe('the process that holds a port', () => {
+describe('portHolder', () => {
   test.each([
     ['127.0.0.1', '127.0.0.1'],
     ['127.0.0.1', '0.0.0.0'],
     ['0.0.0.0', '127.0.0.1'],
     ['::1', '::1'],
     ['::', '127.0.0.1'],
-  ])('of a server on %s is found by %s', async (host, asked) => {
+  ])('finds the process of a server on %s by the address %s', async (host, asked) => {
     const server = createServer().listen(0, host);
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -20,7 +20,7 @@ describe('the process that holds a port', () => {
     expect(portHolder(asked, port)).toBeUndefined();
   });
 
-  test('is not confused with that of another address', async () => {
+  test('ignores a process that holds the port of another address', async () => {
     const server = createServer().listen(0, '127.0.0.2');
     await new Promise((resolve) => server.once('listening', resolve));
     expect(portHolder('127.0.0.1', (server.address() as AddressInfo).port)).toBeUndefined();
@@ -28,7 +28,7 @@ describe('the process that holds a port', () => {
   });
 });
 
-test('reads only sockets in state LISTEN, of IPv4 and IPv6', () => {
+test('listeningIn reads only sockets in state LISTEN, of IPv4 and IPv6', () => {
   const header = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
   const rest = '00000000:00000000 00:00000000 00000000     0        0';
   const text = `${header}   0: 0100007F:1F90 00000000:0000 0A ${rest} 4711 1 0000000000000000 100 0 0 10 0
@@ -41,6 +41,6 @@ test('reads only sockets in state LISTEN, of IPv4 and IPv6', () => {
   ]);
 });
 
-test('reads no sockets from any other text', () => {
+test('listeningIn reads no sockets from any other text', () => {
   fc.assert(fc.property(fc.string(), (text) => listeningIn(text).length === 0));
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseQuery } from '../../src/http/pairs.ts';
 
-describe('a query', () => {
+describe('parseQuery', () => {
   it.each([
     ['', []],
     [

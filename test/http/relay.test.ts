@@ -5,7 +5,7 @@ import type { Dispatch, HttpResponse } from '../../src/http/types.ts';
 import { LargeBodies } from '../../src/ingest/admission/large-bodies.ts';
 import { fakeRequest } from './support/fake-request.ts';
 
-/** Both ends in this thread. */
+/** Opens both ends in this thread. */
 function open(dispatch: Dispatch) {
   const { port1, port2 } = new MessageChannel();
   const findAddress = (connected: string) => `${connected} seen by the main thread`;
@@ -19,7 +19,7 @@ function open(dispatch: Dispatch) {
 
 const unread = () => Promise.reject(new Error('the body is not read'));
 
-test('a request is answered with the address that the main thread determines', async () => {
+test('a request gets a response with the address that the main thread determines', async () => {
   const { forwarder } = open(({ method, path, query, remoteAddress }) => ({
     status: 200,
     headers: { 'content-type': 'text/plain' },
@@ -35,7 +35,7 @@ test('a request is answered with the address that the main thread determines', a
   });
 });
 
-test('the main thread gets every header, whatever its name', async () => {
+test('the main thread gets every header, regardless of its name', async () => {
   const { forwarder } = open((request) => ({ status: 200, body: JSON.stringify([...request.headers()]) }));
   const headers = JSON.parse('{"__proto__":"a","constructor":"b","x-c":"c, d"}');
   const { body } = await forwarder.forward(fakeRequest({ headers }));
@@ -61,7 +61,7 @@ test('a body that the thread has read is not read again, within its limit and bu
   expect(budget.held).toBe(5_000);
 });
 
-test('only the bytes of a view cross, not the memory around it', async () => {
+test('a view crosses the threads without the memory around it', async () => {
   const { forwarder } = open(async (request) => ({ status: 200, body: await request.body(10) }));
   const body = new Uint8Array(new ArrayBuffer(1_000), 10, 3).fill(7);
   const response = await forwarder.forward(fakeRequest({ body }));
@@ -69,7 +69,7 @@ test('only the bytes of a view cross, not the memory around it', async () => {
   expect([[...sent], sent.buffer.byteLength]).toEqual([[7, 7, 7], 3]);
 });
 
-test('if the main thread stops, every request fails at once', async () => {
+test('every request fails immediately if the main thread stops', async () => {
   const { forwarder, closeMain } = open(never);
   const pending = forwarder.forward(fakeRequest({}));
   closeMain();
@@ -77,7 +77,7 @@ test('if the main thread stops, every request fails at once', async () => {
   expect((await forwarder.forward(fakeRequest({}))).status).toBe(503);
 });
 
-test('if the thread stops, its clients are gone: their bodies fail', async () => {
+test("the bodies of a thread's clients fail if the thread stops", async () => {
   let failed = (_: string) => {};
   const gone = new Promise<string>((resolve) => {
     failed = resolve;
@@ -90,7 +90,7 @@ test('if the thread stops, its clients are gone: their bodies fail', async () =>
   void forwarder.forward({ ...fakeRequest({ path: '/body' }), body: () => new Promise(() => {}) });
   await forwarder.forward(fakeRequest({ path: '/whole' }));
   closeThread();
-  expect(await gone).toBe('ClientGone');
+  expect(await gone).toBe('DisconnectError');
 });
 
 function never(): Promise<HttpResponse> {

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const pem = (name: string) => fileURLToPath(new URL(`support/tls/${name}.pem`, import.meta.url));
 
-/** A TLS listener with its own copy of the files. */
+/** Opens a TLS listener with its own copy of the files. */
 async function open() {
   const folder = temporaryDirectory();
   const tls = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
@@ -20,7 +20,7 @@ async function open() {
   return { listener, tls };
 }
 
-/** The serial number of the certificate that new connections get. */
+/** Returns the serial number of the certificate that new connections get. */
 function readCertificate({ port }: RenewableListener): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {

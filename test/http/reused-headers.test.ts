@@ -9,7 +9,7 @@ test('shared headers with a request id reveal the shared ones', () => {
   expect(commonHeaders(headers)).toBe(shared);
 });
 
-test('a copy of them with more headers is ordinary, so that none of these is lost', () => {
+test('a copy of shared headers with more headers is ordinary, so that none of them is lost', () => {
   const headers = { ...withRequestId(shared, 'id'), vary: 'Origin' };
   expect(headers).toEqual({ 'content-type': 'text/plain', 'x-request-id': 'id', vary: 'Origin' });
   expect(commonHeaders(headers)).toBeUndefined();

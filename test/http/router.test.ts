@@ -30,7 +30,7 @@ const dispatch = createRouter(routes);
 const ask = (method: string, path: string) => dispatch(fakeRequest({ method, path })) as HttpResponse;
 const parseBody = (response: HttpResponse) => JSON.parse(response.body as string);
 
-describe('a router', () => {
+describe('createRouter', () => {
   it.each([
     ['GET', '/', { name: 'GET /' }],
     ['POST', '/api/telemetry', { name: 'POST /api/telemetry' }],
@@ -68,7 +68,7 @@ describe('a router', () => {
     ]);
   });
 
-  it('answers OPTIONS with the allowed methods', () => {
+  it('responds to OPTIONS with the allowed methods', () => {
     expect(ask('OPTIONS', '/users/you')).toEqual({ status: 204, headers: { allow: 'GET, PATCH, HEAD, OPTIONS' } });
   });
 
@@ -105,7 +105,7 @@ describe('a router', () => {
   });
 });
 
-describe('a handler', () => {
+describe('handler', () => {
   const failures: unknown[] = [];
   const run = (handle: Handler) => {
     failures.length = 0;
@@ -122,13 +122,13 @@ describe('a handler', () => {
     ['rejects', () => Promise.reject(error)],
   ];
 
-  it('that is synchronous stays so', () => {
+  it('a synchronous handler stays synchronous', () => {
     const response = { status: 202 };
     expect(run(() => response)).toBe(response);
   });
 
   it.each(failing(new Refusal('rate_limited', 'Wait', 1.2)))(
-    'that %s a refusal answers with a problem document',
+    'a handler that %s a refusal responds with a problem document',
     async (_, handle) => {
       const response = await run(handle);
       expect(response.headers).toEqual({ 'content-type': 'application/problem+json', 'retry-after': '2' });
@@ -138,7 +138,7 @@ describe('a handler', () => {
   );
 
   it.each(failing(new Error('cause')))(
-    'that %s anything else answers 500, and the error is reported',
+    'a handler that %s any other error responds with 500, and the error is reported',
     async (_, handle) => {
       const response = await run(handle);
       expect([response.status, parseBody(response).code]).toEqual([500, 'internal']);
@@ -148,7 +148,7 @@ describe('a handler', () => {
   );
 
   it.each(failing(new DisconnectError()))(
-    'that %s because the client disconnected is not reported',
+    'a handler that %s because the client disconnected is not reported',
     async (_, handle) => {
       await run(handle);
       expect(failures).toEqual([]);

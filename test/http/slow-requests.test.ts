@@ -4,7 +4,7 @@ import { createRouter } from '../../src/http/router.ts';
 import { SlowRequests } from '../../src/http/slow-requests.ts';
 import type { Request } from '../../src/http/types.ts';
 
-/** A router with one route, whose duration in ms is its query. */
+/** Opens a router with one route, whose duration in ms is its query. */
 function openRouter(fromMs: number) {
   const lines: Record<string, unknown>[] = [];
   let now = 0;
@@ -28,7 +28,7 @@ function openRouter(fromMs: number) {
   return { lines, ask, pass: (ms: number) => (now += ms) };
 }
 
-test('logs a slow request with its route and the id in its answer', async () => {
+test('logs a slow request with its route and the id in its response', async () => {
   const { lines, ask } = openRouter(100);
   await ask(99);
   expect(lines).toEqual([]);
@@ -59,7 +59,7 @@ test('logs one slow request a second, with the number of others', async () => {
   expect(lines[1]).toMatchObject({ others: 4 });
 });
 
-test('0 is never', async () => {
+test('logs no slow requests with the threshold 0', async () => {
   const { lines, ask } = openRouter(0);
   await ask(1e9);
   expect(lines).toEqual([]);

@@ -7,8 +7,8 @@ import { temporaryDirectory } from '../support/temporary.ts';
 const pem = (name: string) => fileURLToPath(new URL(`support/tls/${name}.pem`, import.meta.url));
 const good = { certFile: pem('cert'), keyFile: pem('key') };
 
-describe('the TLS files', () => {
-  it('are loaded when they match', () => {
+describe('readTls', () => {
+  it('loads files that match', () => {
     expect(Object.values(readTls(good)).every((text) => text.startsWith('-----BEGIN '))).toBe(true);
   });
 
@@ -39,11 +39,11 @@ describe('the TLS files', () => {
       { keyFile: pem('other-key') },
       `Cannot use the key ${pem('other-key')}: it does not match the certificate ${good.certFile}; set`,
     ],
-  ])('are refused for %s', (_what, files, message) => {
+  ])('refuses %s', (_what, files, message) => {
     expect(() => readTls({ ...good, ...files })).toThrow(message);
   });
 
-  it('are never shown', () => {
+  it('never shows the content of a file', () => {
     const keyFile = `${temporaryDirectory()}/key.pem`;
     writeFileSync(keyFile, '-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n');
     expect(() => readTls({ ...good, keyFile })).toThrow(/^(?!.*hunter2)Cannot use the key/s);
@@ -55,7 +55,7 @@ describe('the TLS files', () => {
     ['the key, longer than any name', (key: string) => ({ keyFile: `${'A'.repeat(300)}${key}` })],
     ['the key with a zero byte', (key: string) => ({ keyFile: `${key}\0` })],
     ['certificate and key', (key: string) => ({ certFile: key })],
-  ])('are not shown if %s is given as a file name', (_what, given) => {
+  ])('does not show %s if it is given as a file name', (_what, given) => {
     const key = readFileSync(good.keyFile, 'utf8');
     const line = key.split('\n')[1]!;
     expect(() => readTls({ ...good, ...given(key) })).toThrow(/^Cannot read the (key|certificate): /);
@@ -66,13 +66,13 @@ describe('the TLS files', () => {
     [Date.UTC(2000, 0), /^Cannot use the certificate .*cert\.pem: it is not valid before 2026-.*Z; use one/],
     [Date.UTC(2030, 0), undefined],
     [Date.UTC(2200, 0), /^Cannot use the certificate .*cert\.pem: it expired at 2126-.*Z; renew it$/],
-  ])('are checked for validity at %i', (now, message) => {
+  ])('checkTlsTime checks the validity at %i', (now, message) => {
     const check = () => checkTlsTime(readTls(good), good, now);
     if (message === undefined) check();
     else expect(check).toThrow(message);
   });
 
-  it('are checked against the configured hosts', () => {
+  it('hostsWithout returns the hosts for which the certificate is not valid', () => {
     const hosts = ['localhost', '127.0.0.1', 'flags.example.com', '::1'];
     expect(hostsWithout(readTls(good), hosts)).toEqual(['flags.example.com', '::1']);
   });

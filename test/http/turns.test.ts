@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { limitPerTurn } from '../../src/http/turns.ts';
 import type { HttpResponse, Request } from '../../src/http/types.ts';
 
-/** A dispatch that answers two requests per turn of the event loop. Turns end on command of the test. */
+/** Opens a dispatch that responds to two requests per event loop iteration. Iterations end on command of the test. */
 function open() {
   const ends: (() => void)[] = [];
   const seen: string[] = [];
@@ -30,7 +30,7 @@ async function settle(): Promise<void> {
   for (let n = 0; n < 10; n += 1) await Promise.resolve();
 }
 
-test('all replies above the limit of a turn wait for the next', async () => {
+test('all responses above the limit of an event loop iteration wait for the next one', async () => {
   const { send, seen, answered, endTurn } = open();
   for (const path of ['a', 'b', 'c', 'd', 'e']) void send(path);
   await settle();
@@ -40,7 +40,7 @@ test('all replies above the limit of a turn wait for the next', async () => {
   expect(answered).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 
-test('a client that sends again at once gets at most one more answer in a turn', async () => {
+test('a client that sends again immediately gets at most one more response in an event loop iteration', async () => {
   const { send, seen, endTurn } = open();
   const again = async () => {
     for (let n = 0; n < 100; n += 1) await send('again');
@@ -54,7 +54,7 @@ test('a client that sends again at once gets at most one more answer in a turn',
   expect(seen).toHaveLength(6);
 });
 
-test('a turn without requests schedules no further turn', async () => {
+test('an event loop iteration without requests schedules no further one', async () => {
   const { send, ends, endTurn } = open();
   await send('a');
   expect(ends).toHaveLength(1);

@@ -82,7 +82,7 @@ test.each([
   ['another access key', { accessKeyId: 'unknown' }, 'us-east-1'],
   ['another secret', { secretAccessKey: 'a-secret' }, 'us-east-1'],
   ['another region', {}, 'eu-west-3'],
-])('%s is refused at once, and shown nowhere', async (_, wrong, region) => {
+])('%s is refused immediately, and shown nowhere', async (_, wrong, region) => {
   const settings = { endpoint, region };
   const before = check.arrived.length;
   const wrongly = { credentials: { ...credentials, ...wrong }, settings, retriesMs: [1] };
@@ -95,7 +95,7 @@ test.each([
   expect(check.arrived.length).toBe(before + 1);
 });
 
-/** Starts a server that answers requests in turn. @returns its address */
+/** Starts a server that gives the responses in their order. @returns its address */
 async function answering(...answers: readonly ((response: ServerResponse) => void)[]) {
   let calls = 0;
   const server = createHttpServer((incoming, response) => {
@@ -142,7 +142,7 @@ test.each(names)('requests for %s are signed as by AWS, and reach the server', a
   expect(made).toBe('POST PUT PUT POST GET DELETE GET');
 });
 
-test('a long list has pages, whose tokens are signed too', async () => {
+test('a long list has pages, whose tokens are also signed', async () => {
   const { http } = await answering(
     (response) => response.end(`${formatKeys('a&amp;b')}<NextContinuationToken>x+/=&amp; y</NextContinuationToken>`),
     (response) => response.end(formatKeys('c&#38;&#x26;&lt;d')),
@@ -169,7 +169,7 @@ test.each([
   ['has moved', error(301, 'PermanentRedirect'), 1, `responded with 301 PermanentRedirect${elsewhere}`],
   ['is not there', error(404, 'NoSuchBucket'), 1, '404 NoSuchBucket: create it first, or correct --backup-to'],
   [
-    'cuts its answer off',
+    'truncates its response',
     (response: ServerResponse) => {
       response.writeHead(200, { 'content-length': 1000 }).write('<Key>');
       setImmediate(() => response.destroy());
@@ -201,7 +201,7 @@ test('an upload is aborted if a part is refused, which frees its parts', async (
   ]);
 });
 
-test('a backup that the bucket refuses replaces none, and leaves nothing behind', async () => {
+test('a backup that the bucket refuses replaces no backup, and leaves nothing behind', async () => {
   const data = filledDirectory();
   const stored = Array.from({ length: 5 }, (_, at) => `flagmeter-2026-01-0${at + 1}T00-00-00Z.backup`);
   const list = (response: ServerResponse) => void response.end(formatKeys(...stored));
@@ -209,14 +209,14 @@ test('a backup that the bucket refuses replaces none, and leaves nothing behind'
   const settings = { endpoint: `http://${http}`, region: 'us-east-1', credentials: credentialsFile() };
   const destination = bucketDestination('s3://backups', settings, data, never);
   await expect(makeScheduled(destination, { data, keep: 1, keyFile: undefined, at: 1000 }, steady)).rejects.toThrow(
-    '403 AccessDenied: these credentials may not list, write and delete there',
+    '403 AccessDenied: these credentials do not permit listing, writing and deleting there',
   );
-  // One request, for the upload: none to remove others.
+  // A single request, for the upload: no other backup is removed.
   expect(calls()).toBe(1);
   expect(readdirSync(data).sort()).toEqual(['accounts', 'usage']);
 });
 
-test('a request to a bucket that hangs is given up, and one that fails briefly is retried', async () => {
+test('a request to a bucket that hangs times out, and a request that fails briefly is retried', async () => {
   const hanging = createServer(() => {}).listen(0, '127.0.0.1');
   onTestFinished(() => void hanging.close());
   await new Promise((listening) => hanging.once('listening', listening));
@@ -245,7 +245,7 @@ test('an upload is aborted when the service stops', async () => {
   await expect(asking).rejects.toThrow('abort');
 });
 
-test('credentials are read from a file or the environment, and missing ones are named', () => {
+test('credentials are read from a file or the environment, and missing credentials are named', () => {
   const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_SESSION_TOKEN: 'c' };
   expect(readCredentials(undefined, env)).toEqual({ accessKeyId: 'a', secretAccessKey: 'b', sessionToken: 'c' });
   expect(readCredentials(credentialsFile(), {})).toEqual(credentials);

@@ -34,7 +34,7 @@ describe('the Helm chart', () => {
 
   const yaml = (name: string) => parse(readFileSync(join(chart, name), 'utf8'));
 
-  /** The errors of the values by their schema. */
+  /** Returns the schema errors of values. */
   function findRefusal(values: object): string {
     const check = new Ajv().compile(JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')));
     return check(values) ? '' : JSON.stringify(check.errors);
@@ -52,7 +52,7 @@ describe('the Helm chart', () => {
     return spawnSync(renderer, [chart], { input, encoding: 'utf8' });
   }
 
-  /** The manifests by their kind, which fit the schemas of Kubernetes. */
+  /** Returns the manifests by their kind, which fit the schemas of Kubernetes. */
   function manifests(changed: object): Record<string, Manifest> {
     const { status, stdout, stderr } = render(changed);
     expect(status, stderr).toBe(0);
@@ -75,7 +75,7 @@ describe('the Helm chart', () => {
     return config;
   }
 
-  test('creates one pod with a store, which is prepared before its first start', () => {
+  test('creates one pod with a store, which is prepared before its first startup', () => {
     const made = manifests({ admin, config: url });
     expect(Object.keys(made).sort()).toEqual(['ConfigMap', 'Service', 'StatefulSet']);
     const { template, volumeClaimTemplates } = made['StatefulSet'].spec;
@@ -140,8 +140,8 @@ describe('the Helm chart', () => {
   });
 
   test.each([
-    ['a port of its own', {}, { port: 'ops' }, '0.0.0.0:9090'],
-    ['another one', { ops: { port: 9000 } }, { port: 'ops' }, '0.0.0.0:9000'],
+    ['a separate port', {}, { port: 'ops' }, '0.0.0.0:9090'],
+    ['another separate port', { ops: { port: 9000 } }, { port: 'ops' }, '0.0.0.0:9000'],
     ['the HTTP port', { ops: { port: 0 } }, { port: 'http' }, undefined],
     [
       'the HTTP port with TLS',
@@ -167,7 +167,7 @@ describe('the Helm chart', () => {
     ['no public URL', { config: {} }],
     ['an ingress without a host', { ingress: { enabled: true, host: '' } }],
     ['an unknown setting', { config: { ...url, 'trusted-proxy': '10.0.0.0/8' } }],
-    ['an address, which is the chart’s', { config: { ...url, listen: '0.0.0.0:80' } }],
+    ['an address, which the chart sets', { config: { ...url, listen: '0.0.0.0:80' } }],
     ['the name of a folder that the chart mounts', { secretFiles: { engine: 'mine' } }],
     ['a port that is taken', { ops: { port: 8080 } }],
     ['an unknown value', { replica: 2 }],
@@ -222,9 +222,9 @@ describe('the Helm chart', () => {
   });
 
   test.each([
-    [{}, 'Its console is at https://flags.example.com/\n\nWithout an Ingress, lead that URL'],
+    [{}, 'Its console is at https://flags.example.com/\n\nWithout an Ingress, route that URL'],
     [{ ingress: { enabled: true, host: 'flags.example.com' } }, 'Its console is at https://flags.example.com/\n'],
-  ])('with %j, the notes name the URL of the console', (changed, words) => {
+  ])('names the URL of the console in the notes with %j', (changed, words) => {
     const { stdout, stderr } = render({ admin, config: url, ...changed });
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)['NOTES.txt']).toContain(words);

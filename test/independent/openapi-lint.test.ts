@@ -5,7 +5,7 @@ import { openapi as metrics } from '../serve/metrics-host/document.ts';
 
 type Finding = string;
 
-/** Loaded by name; these are the only parts of their types that are needed. */
+/** Loads a module by name. Only these members of its types are needed. */
 async function load<T>(name: string): Promise<T> {
   return (await import(name)) as T;
 }
@@ -40,7 +40,7 @@ interface Spectral {
   };
 }
 
-/** The rules that Spectral recommends, except two: there is no contact address, and some operations need no description. */
+/** The rules that Spectral recommends, except two: a contact address, and a description of each operation. */
 async function spectral(document: object): Promise<readonly Finding[]> {
   const { Spectral } = (await load<Spectral>('@stoplight/spectral-core')).default;
   const rulesets = await load<{ default: { oas: object } }>('@stoplight/spectral-rulesets');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SignatureV4 } from '@smithy/signature-v4';
 
-/** The credentials that requests must be signed with. */
+/** The credentials with which requests must be signed. */
 export interface SigningCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -21,7 +21,7 @@ export interface ArrivedRequest {
   readonly body: Buffer;
 }
 
-/** SHA-256 as the signer of AWS wants it, with a key as HMAC. */
+/** SHA-256 with the interface of AWS's signer, with a key as HMAC. */
 class Sha256 {
   readonly #hash;
 
@@ -43,8 +43,8 @@ class Sha256 {
 }
 
 /**
- * Signs a request that has arrived with AWS's own signer, as the server of AWS does: from what was on the wire.
- * @returns the `Authorization` header that it must have
+ * Signs an arrived request with AWS's own signer, as the server of AWS does: from the bytes on the wire.
+ * @returns the `Authorization` header that the request must have
  */
 export async function signAgain(
   { method, url, headers, body }: ArrivedRequest,
@@ -71,7 +71,7 @@ export async function signAgain(
   return again.headers['authorization']!;
 }
 
-/** A segment of a path as AWS writes it down, however it was escaped on the wire. */
+/** Escapes a segment of a path as AWS does, whatever its escapes on the wire. */
 function escaped(segment: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(decodeURIComponent(segment)).replace(/[!'()*]/g, hex);
@@ -82,7 +82,8 @@ function parseDate(text: string): Date {
 }
 
 /**
- * A server before one of S3 that does not check signatures: it does. Its answers are those of AWS.
+ * Starts a server that checks signatures, in front of an S3 server that does not. Its responses equal the responses of
+ * AWS.
  * @param behind `HOST:PORT`
  */
 export async function startSignatureCheck(behind: string, signing: SigningCredentials) {

@@ -43,7 +43,7 @@ test('grows and forgets without losing other messages', () => {
   expect(all.slice(0, -table.size).some((each) => table.find(each, -1) >= 0)).toBe(false);
 });
 
-test('a message of a failed batch is not found, unless another batch has counted it since', () => {
+test('a message of a failed batch is not found, unless another batch has counted it since then', () => {
   const table = new ApplicationMessages();
   table.add([1, 1, 1, 1], 5, 7);
   table.revoke([1, 1, 1, 1], 6);

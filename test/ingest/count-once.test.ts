@@ -6,7 +6,7 @@ import { briefWord } from '../../src/storage/lmdb/messages.ts';
 
 const words = (n: number) => [n, 0x74f5f6f7, 0xf8f9fafb, 0xfcfdfeff] as const;
 
-/** The same messages, as stored on disk. */
+/** Returns the same identity, as stored on disk. */
 function stored(n: number): Buffer {
   const bytes = Buffer.alloc(16);
   for (const [at, word] of words(n).entries()) bytes.writeUInt32BE(word, at * 4);
@@ -70,7 +70,7 @@ test('a repetition of a message in flight waits for the same commit', async () =
   expect(ended).toEqual(['first', 'second']);
 });
 
-test('a repetition fails if the commit fails, and the message may be sent again', async () => {
+test('a repetition fails if the commit fails, and the message can be sent again', async () => {
   const { send, keep, batches } = open();
   const both = [send(1, 0), send(1, 1)].map((sent) => expect(sent).rejects.toThrow('the disk'));
   batches[0]?.settle.refused(new Error('the disk'));
@@ -98,10 +98,10 @@ function changesIn(batch: Batch): { counted: number[]; forgotten: number[] } {
 
 const first = 0xf0000000;
 
-/** The `n`th message of an application. */
+/** Creates the `n`th message of an application. */
 const createMessage = (application: number, n: number) => [application, 1, first + n, 9] as const;
 
-test('over the limit, the oldest are forgotten, in memory and on disk', () => {
+test('the oldest messages over the limit are forgotten, in memory and on disk', () => {
   const seen = new SeenMessages([], 2);
   const batch = new Batch();
   for (const n of [1, 2, 3]) seen.add(createMessage(1, n), n, batch);

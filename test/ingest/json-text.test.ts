@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalInteger, createPeeker, quoteLargeNumbers } from '../../src/ingest/json-text.ts';
 
-describe('a canonical integer', () => {
+describe('canonicalInteger', () => {
   test.each([
     ['0', '0'],
     ['-0', '0'],
@@ -22,7 +22,7 @@ describe('a canonical integer', () => {
     ['-98765432109876543210987654321', '-98765432109876543210987654321'],
     ['9'.repeat(256), '9'.repeat(256)],
     ['1e255', `1${'0'.repeat(255)}`],
-  ])('of %s is %s', (spelled, expected) => {
+  ])('converts %s to %s', (spelled, expected) => {
     expect(canonicalInteger(spelled)).toBe(expected);
   });
 
@@ -48,7 +48,7 @@ describe('a canonical integer', () => {
   });
 });
 
-describe('large numbers', () => {
+describe('quoteLargeNumbers', () => {
   test.each([
     ['[12345678901234567890]', '["12345678901234567890"]'],
     ['[-12345678901234567890 ,1]', '["-12345678901234567890" ,1]'],
@@ -58,11 +58,11 @@ describe('large numbers', () => {
     ['["a\\"12345678901234567890",12345678901234567890]', '["a\\"12345678901234567890","12345678901234567890"]'],
     ['["\\\\",12345678901234567890]', '["\\\\","12345678901234567890"]'],
     ['12345678901234567890', '"12345678901234567890"'],
-  ])('of %s become strings', (text, expected) => {
+  ])('converts %s to strings', (text, expected) => {
     expect(quoteLargeNumbers(text)).toBe(expected);
   });
 
-  test('keep all their digits, and the surrounding text is unchanged', () => {
+  test('keeps all digits of large numbers, and the surrounding text', () => {
     const value = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.maxSafeInteger(),
@@ -99,11 +99,11 @@ test.each([
   expect(peek(Buffer.from(body))).toEqual(found);
 });
 
-test('reads fields beside invalid UTF-8', () => {
+test('createPeeker reads fields next to invalid UTF-8', () => {
   expect(peek(Buffer.from('{"x":"\xff","k":"key"}', 'latin1'))).toEqual({ k: 'key' });
 });
 
-test('reads the same as a parser from any JSON body', () => {
+test('createPeeker reads the same as a parser from any JSON body', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 200 });
   fc.assert(
     fc.property(fc.record({ k: text, e: text, m: fc.dictionary(text, fc.double()) }), ({ m, ...rest }) => {
@@ -112,10 +112,13 @@ test('reads the same as a parser from any JSON body', () => {
   );
 });
 
-test.each(['"k":"\\', '"k" ', '"k":"', '"k":', '"k":"x",'])('runs in linear time on repeated %s', (chunk) => {
-  const body = Buffer.from(chunk.repeat(Math.ceil(65_536 / chunk.length)));
-  const spaces = Buffer.from(`"k"${' '.repeat(65_536)}`);
-  const start = process.cpuUsage();
-  for (const each of [body, spaces]) peek(each);
-  expect(process.cpuUsage(start).user).toBeLessThan(1_000_000); // µs of CPU time, independent of other processes.
-});
+test.each(['"k":"\\', '"k" ', '"k":"', '"k":', '"k":"x",'])(
+  'createPeeker runs in linear time on repeated %s',
+  (chunk) => {
+    const body = Buffer.from(chunk.repeat(Math.ceil(65_536 / chunk.length)));
+    const spaces = Buffer.from(`"k"${' '.repeat(65_536)}`);
+    const start = process.cpuUsage();
+    for (const each of [body, spaces]) peek(each);
+    expect(process.cpuUsage(start).user).toBeLessThan(1_000_000); // µs of CPU time, independent of other processes.
+  },
+);

@@ -28,11 +28,11 @@ export async function post(service: LocalService, path: string, body: string, ke
   return response.status;
 }
 
-/** Finer than a millisecond. */
+/** A time finer than a millisecond. */
 export const time = new Date().toISOString().replace(/\.\d+/, '.125250');
 export const inMs = time.replace('250Z', 'Z');
 
-/** A report with one check, as JSON, with distinct content. */
+/** Creates a report with one check, as JSON, with distinct content. */
 export function report(shop: Shop, more: object = {}): string {
   const stats = [{ feature: 'checkout', enabledCount: 1 }];
   return JSON.stringify({
@@ -53,7 +53,7 @@ export async function checks(service: LocalService, { application }: Shop): Prom
   return (await readChecks(service.http, { ...service, application })).get('checkout');
 }
 
-/** Number of ledger notes by code. */
+/** Returns the number of ledger notes by code. */
 export async function notes(service: LocalService, { access, application }: Shop): Promise<Record<string, number>> {
   const { entries } = await readLedger(service.http, access, application);
   const noted = entries.filter(({ outcome }) => outcome === 'noted');

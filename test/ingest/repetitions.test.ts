@@ -9,8 +9,8 @@ import { checks, inMs, minute, notes, openShop, packet, post, report, time } fro
 
 const service = opened(startLocal);
 
-describe('a usage report', () => {
-  test('counts once, however its JSON is ordered', async () => {
+describe('POST /api/usage/stats', () => {
+  test('counts a report once, in any order of its JSON', async () => {
     const shop = await openShop(service);
     const stats = '"stats":[{"enabledCount":1,"feature":"checkout"}]';
     const head = `"processStartTime":"2026-01-31T12:00:00.0Z","instanceName":"web","time":"${time.replace('Z', '+00:00')}"`;
@@ -21,7 +21,7 @@ describe('a usage report', () => {
     expect(await checks(service, shop)).toBe(1);
   });
 
-  test('counts again when any part of it differs', async () => {
+  test('counts a report again if any field differs', async () => {
     const shop = await openShop(service);
     const other = await createKey(service.http, shop.access, shop.application, 'Backend');
     const others = [
@@ -39,19 +39,22 @@ describe('a usage report', () => {
     ['milliseconds', inMs],
     ['milliseconds, written finer', inMs.replace('Z', '0000Z')],
     ['whole seconds', time.replace('.125250', '')],
-  ])('with a time in %s counts each time, because twenty processes of a host report alike', async (_, time) => {
-    const shop = await openShop(service);
-    const alike = Array.from({ length: 20 }, () => report(shop, { time, instanceName: undefined }));
-    const statuses = await Promise.all(alike.map((body) => post(service, '/api/usage/stats', body)));
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(await checks(service, shop)).toBe(20);
-    await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 19 });
-    for (const body of alike) await post(service, '/api/usage/stats', body, 'the same');
-    expect(await checks(service, shop)).toBe(21);
-    await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 19, repeated: 19 });
-  });
+  ])(
+    'counts reports with a time in %s each time, because twenty processes of a host can send equal reports',
+    async (_, time) => {
+      const shop = await openShop(service);
+      const alike = Array.from({ length: 20 }, () => report(shop, { time, instanceName: undefined }));
+      const statuses = await Promise.all(alike.map((body) => post(service, '/api/usage/stats', body)));
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(await checks(service, shop)).toBe(20);
+      await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 19 });
+      for (const body of alike) await post(service, '/api/usage/stats', body, 'the same');
+      expect(await checks(service, shop)).toBe(21);
+      await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 19, repeated: 19 });
+    },
+  );
 
-  test('without a process start time counts once', async () => {
+  test('counts a report without a process start time once', async () => {
     const shop = await openShop(service);
     const body = report(shop, { processStartTime: undefined });
     for (const _ of [1, 2]) expect(await post(service, '/api/usage/stats', body)).toBe(200);
@@ -59,7 +62,7 @@ describe('a usage report', () => {
     await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
   });
 
-  test('sent many times concurrently counts once', async () => {
+  test('counts a report sent many times concurrently once', async () => {
     const shop = await openShop(service);
     const statuses = await Promise.all(
       Array.from({ length: 20 }, () => post(service, '/api/usage/stats', report(shop))),
@@ -68,7 +71,7 @@ describe('a usage report', () => {
     expect(await checks(service, shop)).toBe(1);
   });
 
-  test('counts in each target environment and application', async () => {
+  test('counts a report in each target environment and application', async () => {
     const [one, two] = [await openShop(service), await openShop(service)];
     for (const shop of [one, two]) {
       for (const environment of ['Production', 'Staging']) {
@@ -78,7 +81,7 @@ describe('a usage report', () => {
     expect([await checks(service, one), await checks(service, two)]).toEqual([1, 1]);
   });
 
-  test('counts once across a restart, and again after ten minutes', async () => {
+  test('counts a report once across a restart, and again after ten minutes', async () => {
     let now = Date.now();
     const clock = { now: () => now, monotonic: () => performance.now() };
     const first = await startLocal({ clock });
@@ -94,7 +97,7 @@ describe('a usage report', () => {
     expect(await checks(again, shop)).toBe(2);
   });
 
-  test('that was refused counts when it is retried', async () => {
+  test('counts a refused report when it is retried', async () => {
     const shop = await openShop(service, { rate: 1, burst: 1 });
     const path = `/api/v2/applications/${shop.application}`;
     const statuses = [await post(service, '/api/usage/stats', report(shop))];
@@ -107,8 +110,8 @@ describe('a usage report', () => {
   });
 });
 
-describe('an Idempotency-Key', () => {
-  test('identifies a report: the same key is a repetition, another key is another report', async () => {
+describe('Idempotency-Key', () => {
+  test('the same key identifies a repetition, and another key another report', async () => {
     const shop = await openShop(service);
     for (const [key, more] of [
       ['a', {}],
@@ -120,7 +123,7 @@ describe('an Idempotency-Key', () => {
     expect(await checks(service, shop)).toBe(2);
   });
 
-  test('is honoured for telemetry too, which otherwise counts every packet', async () => {
+  test('a key is honoured for telemetry, too, where every other packet counts', async () => {
     const shop = await openShop(service);
     for (const key of ['a', 'a', 'b', undefined, undefined]) {
       expect(await post(service, '/api/frontend/telemetry', packet(shop), key)).toBe(202);
@@ -129,7 +132,7 @@ describe('an Idempotency-Key', () => {
     expect(await post(service, '/api/frontend/telemetry', packet(shop), 'x'.repeat(256))).toBe(400);
   });
 
-  test('belongs to the application key that sends it', async () => {
+  test('a key belongs to the application key that sends it', async () => {
     const shop = await openShop(service);
     const { access, application } = shop;
     const frontend = await createKey(service.http, access, application, 'Frontend');
@@ -149,7 +152,7 @@ describe('an Idempotency-Key', () => {
     expect((await readChecks(http, { ...service, application })).get('checkout')).toBe(3);
   });
 
-  test('is independent for each route', async () => {
+  test('a key is independent for each route', async () => {
     const shop = await openShop(service);
     expect(await post(service, '/api/usage/stats', report(shop), 'a')).toBe(200);
     expect(await post(service, '/api/metrics', report(shop, { stats: [{ metric: 'm', value: 1 }] }), 'a')).toBe(200);
@@ -161,7 +164,7 @@ describe('an Idempotency-Key', () => {
     });
   });
 
-  test('across a restart', async () => {
+  test('a key identifies a repetition across a restart', async () => {
     const first = await startLocal();
     const shop = await openShop(first);
     expect(await post(first, '/api/frontend/telemetry', packet(shop), 'a')).toBe(202);

@@ -9,10 +9,10 @@ import { checks, inMs, notes, openShop, post, report } from './repeated-reports.
 
 const service = opened(startLocal);
 
-describe('a call marked as a retry', () => {
+describe('call marked as a retry', () => {
   const retry = (attempts: string) => ({ 'grpc-previous-rpc-attempts': attempts });
 
-  test('repeats a report with a time in milliseconds, while equal unmarked ones count', async () => {
+  test('a marked call repeats a report with a time in milliseconds, while equal unmarked calls count', async () => {
     const shop = await openShop(service);
     const message = encode('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
     const client = openClient(service.grpc);
@@ -25,7 +25,7 @@ describe('a call marked as a retry', () => {
     await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 3, repeated: 2 });
   });
 
-  test('counts once if the first attempt never arrived', async () => {
+  test('a marked call counts once if the first attempt never arrived', async () => {
     const shop = await openShop(service);
     const message = parseMessage('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
     for (const attempts of ['1', '2']) {
@@ -38,7 +38,7 @@ describe('a call marked as a retry', () => {
     await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
   });
 
-  test('repeats a report counted before a restart', async () => {
+  test('a marked call repeats a report counted before a restart', async () => {
     const first = await startLocal();
     const shop = await openShop(first);
     const message = encode('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
@@ -55,7 +55,7 @@ describe('a call marked as a retry', () => {
   });
 });
 
-test('a metrics report with a time finer than a millisecond counts once, and one in milliseconds each time', async () => {
+test('a metrics report counts once with a time finer than a millisecond, and each time with milliseconds', async () => {
   const shop = await openShop(service);
   for (const [metric, time] of [
     ['ticks', '2026-01-31T12:00:00.1250001Z'],

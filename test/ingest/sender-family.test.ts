@@ -4,7 +4,7 @@ import { packetSender, reportSender } from '../../src/ingest/senders.ts';
 
 const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 
-describe('the sender of a packet', () => {
+describe('packetSender', () => {
   test.each<[string | undefined, string, string | null]>([
     [`Mozilla/5.0 (X11; Linux x86_64) ${webkit} Chrome/131.0.0.0 Safari/537.36`, 'Chrome', '131'],
     [`Mozilla/5.0 (X11; Linux x86_64) ${webkit} HeadlessChrome/131.0.0.0 Safari/537.36`, 'Chrome', '131'],
@@ -42,12 +42,12 @@ describe('the sender of a packet', () => {
     ['/1', 'unnamed', '1'],
     [undefined, 'unnamed', null],
     ['__other__/1', 'unnamed', '1'],
-  ])('%j is %s %s', (userAgent, name, version) => {
+  ])('the header %j is from %s %s', (userAgent, name, version) => {
     expect(packetSender(userAgent)).toEqual({ name, version, transport: 'http', route: 'telemetry' });
   });
 });
 
-describe('the sender of a report', () => {
+describe('reportSender', () => {
   const by = { transport: 'grpc', route: 'usage' } as const;
 
   test.each<[string | undefined, string | undefined, string, string | null]>([
@@ -59,7 +59,7 @@ describe('the sender of a report', () => {
     [undefined, undefined, 'unnamed', null],
     ['api/1', `2\u0000${'x'.repeat(99)}`, 'api', `2${'x'.repeat(39)}`],
     [`fm_be_${'a'.repeat(40)}`, undefined, 'fm_be_aaaaaa…', null],
-  ])('%j with the version %j is %s %s', (userAgent, appVersion, name, version) => {
+  ])('the header %j with the version %j is from %s %s', (userAgent, appVersion, name, version) => {
     expect(reportSender(by, userAgent, appVersion)).toEqual({ name, version, ...by });
   });
 });

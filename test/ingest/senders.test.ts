@@ -9,7 +9,7 @@ import { putSights, readSenders, slotMs } from '../../src/storage/lmdb/senders.t
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import { temporaryUsage } from '../support/temporary-usage.ts';
 
-/** Sends packets. Each send returns what its batch records: ordinals, or `all` for the environment, with the sender. */
+/** Sends packets. Returns what their batch records: ordinals, or `all` for the environment, with the sender. */
 function open() {
   const store = temporaryUsage();
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 2, metrics: 2 });
@@ -48,7 +48,7 @@ test('distinguishes senders, features and environments, but not headers of one f
   expect(send({}, undefined)).toEqual(['all unnamed null 0']);
 });
 
-test('records a feature over the limit as the surplus, and no invalid name', () => {
+test('records a feature over the limit as the surplus, and ignores invalid names', () => {
   const { send } = open();
   send({ a: counted, b: counted, c: counted }, 'app/1');
   expect(send({ d: counted, e: counted, '': counted }, 'app/1')).toEqual(['3 app 1 0']);

@@ -6,7 +6,7 @@ import { createApplication, createKey, token } from '../support/binary.ts';
 import { opened } from '../support/opened.ts';
 import { startLocal } from '../support/service.ts';
 
-/** Does not advance, so that no allowance grows while reports are decoded. */
+/** A clock that does not advance, so that no allowance grows while reports are decoded. */
 const clock = testClock(Date.now());
 
 const service = opened(() => startLocal({ clock, args: ['--trusted-proxies', 'loopback'] }));
@@ -19,7 +19,7 @@ beforeAll(async () => {
   key = (await createKey(service.http, access, application, 'Backend')).key;
 });
 
-/** A report of 4 MiB without an environment, compressed to a few kB. */
+/** Creates a report of 4 MiB without an environment, compressed to a few kB. */
 const amplified = (appKey: string) => {
   const head = `{"appKey":"${appKey}","time":"${new Date(clock.now()).toISOString()}","stats":[`;
   return gzipSync(`${head}${'{},'.repeat(1_397_000)}{}]}`);
@@ -39,20 +39,20 @@ async function report(
 }
 
 describe('large reports that name no application', () => {
-  test('of one network share a small allowance, whatever keys they name', async () => {
+  test('reports of one network share a small allowance, regardless of the keys that they name', async () => {
     const statuses = [];
     for (let n = 0; n < 4; n += 1) statuses.push((await report(amplified(`key-${n}`), '192.0.2.1')).status);
     expect(statuses).toEqual([413, 429, 429, 429]);
   });
 
-  test('of a network over its allowance are refused before they are decompressed', async () => {
+  test('reports of a network over its allowance are refused before they are decompressed', async () => {
     const cut = gzipSync(randomBytes(200_000)).subarray(0, 150_000);
     expect(await report(cut, '192.0.2.2')).toMatchObject({ status: 400, code: 'invalid_content_encoding' });
     await report(amplified('key'), '192.0.2.2');
     expect(await report(cut, '192.0.2.2')).toMatchObject({ status: 429 });
   });
 
-  test('leave room for those of other networks, whose key may come last', async () => {
+  test('reports of one network leave room for reports of other networks, whose key can come last', async () => {
     const stats = Array.from({ length: 20_000 }, (_, at) => ({ feature: `feature-${at}`, enabledCount: 1 }));
     const body = { stats, time: new Date().toISOString(), environment: 'Production', appKey: key };
     expect(await report(gzipSync(JSON.stringify(body)), '192.0.2.3')).toMatchObject({
@@ -61,14 +61,14 @@ describe('large reports that name no application', () => {
     });
   });
 
-  test('do not prevent an application from sending its own', async () => {
+  test('reports do not prevent an application from sending its own', async () => {
     const stats = Array.from({ length: 500 }, (_, at) => ({ feature: `feature-${at}`, enabledCount: 1 }));
     const body = { appKey: key, environment: 'Production', time: new Date(clock.now()).toISOString(), stats };
     expect(await report(JSON.stringify(body))).toMatchObject({ status: 200, featureCount: 500 });
   });
 });
 
-test('an application in debt for the entries of a report has its next one refused', async () => {
+test('an application in debt for the entries of a report has its next report refused', async () => {
   const application = await createApplication(service.http, access, { name: 'slow', rate: 1, burst: 100 });
   const slow = (await createKey(service.http, access, application, 'Backend')).key;
   const stats = Array.from({ length: 20_000 }, (_, at) => ({ feature: `f${at}` }));

@@ -44,7 +44,7 @@ test.each([
   ['a day', dayMs, hourMs, 'hour'],
   ['a week', 7 * dayMs, hourMs, 'hour'],
   ['a month', 30 * dayMs, dayMs, 'day'],
-] as const)('all reports agree on %s', async (_, length, width, step) => {
+] as const)('all reports agree on the counts of %s', async (_, length, width, step) => {
   const end = Math.ceil((Date.now() + 1) / width) * width;
   const [to, from] = [end, end - length].map((at) => new Date(at).toISOString());
   const range = `environment=Production&from=${from}&to=${to}`;

@@ -55,14 +55,14 @@ describe('an API key', () => {
     expect(seen[0]).not.toHaveProperty('clientSecret');
   });
 
-  test('is refused with its tokens after its deletion, also if it deletes itself', async () => {
+  test('is refused with its tokens after its deletion, even if it deletes itself', async () => {
     const { call, path } = await open();
     const [own] = (await call('GET', path)).json.items;
     expect(await call('DELETE', `${path}/${own.clientId}`)).toMatchObject({ status: 204, text: '' });
     expect(await call('GET', path)).toMatchObject({ status: 401 });
   });
 
-  test('of another team is not found', async () => {
+  test('is not found through another team', async () => {
     const { as, ada, path, addClient, otherTeamId, directory } = await open();
     const { apiKey } = await addClient('User', otherTeamId);
     expect(await as(ada, 'DELETE', `${path}/${apiKey.clientId}`)).toMatchObject({ status: 404 });
@@ -90,7 +90,7 @@ describe('an API key', () => {
     expect(refused).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
   });
 
-  test('and its tokens are refused from its expiry on, and accepted again after an extension', async () => {
+  test('is refused with its tokens after its expiry, and accepted again after an extension', async () => {
     const { as, ada, call, path, clock, directory } = await open();
     const [own] = (await call('GET', path)).json.items;
     const at = (ms: number) => new Date(clock.now() + ms).toISOString();
@@ -111,7 +111,7 @@ describe('an API key', () => {
   });
 
   test.each(['2026-01-01T00:00:00Z', '2026-01-02T03:04:05Z'])(
-    'does not expire at %s, which is past',
+    'cannot expire at %s, which is in the past',
     async (expiresAt) => {
       const { as, ada, path } = await open();
       const refused = await as(ada, 'POST', path, { name: 'CI', expiresAt });
@@ -119,7 +119,7 @@ describe('an API key', () => {
     },
   );
 
-  test('shows its last use, which is on disk to five minutes', async () => {
+  test('shows its last use, which is stored with a precision of five minutes', async () => {
     const { call, as, ada, path, clock, directory } = await open();
     const first = clock.now();
     const [own] = (await call('GET', path)).json.items;
@@ -156,7 +156,7 @@ describe('an API key', () => {
     expect(showApiKey(directory, stored)).toMatchObject({ previousSecretUntil: null });
   });
 
-  test('has public keys in place of a secret, and they are replaced', async () => {
+  test('has replaceable public keys in place of a secret', async () => {
     const { as, ada, path, directory } = await open();
     const [first, second] = [1, 2].map(() => generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }));
     const made = await as(ada, 'POST', path, { name: 'CI', publicKeys: [{ ...first, kid: 'a' }] });

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { refusal } from '../auth/fixture.ts';
 import { openManageFixture } from './fixture.ts';
 
-describe('creating an application', () => {
-  test('needs only a name', async () => {
+describe('POST /applications', () => {
+  test('requires only a name', async () => {
     const { call, team, clock } = await openManageFixture();
     const response = await call('POST', '/applications', { name: 'Shop' });
     const now = new Date(clock.now()).toISOString();
@@ -28,7 +28,7 @@ describe('creating an application', () => {
     );
   });
 
-  test('takes every setting', async () => {
+  test('accepts every setting', async () => {
     const { call, team } = await openManageFixture();
     const settings = {
       name: 'Ünï 🙂',
@@ -53,10 +53,10 @@ describe('creating an application', () => {
     [{ name: 'a', environments: ['x', 'x'] }, 'invalid_body', 'environments'],
     [{ name: 'a', allowedOrigins: ['https://a.example//'] }, 'invalid_body', 'allowedOrigins[0]'],
     [{ name: 'a', rate: -1 }, 'invalid_body', 'Field rate must be null or must be >= 0'],
-    [{ name: 'a', rate: 5, burst: 0 }, 'invalid_body', 'Cannot take burst: must be at least 1'],
-    [{ name: 'a', burst: 0 }, 'invalid_body', 'Cannot take burst: must be at least 1'],
-    [{ name: 'a', environments: ['.'] }, 'invalid_name', '. cannot be in a URL'],
-    [{ name: 'a', environments: ['Test', '..'] }, 'invalid_name', '.. cannot be in a URL'],
+    [{ name: 'a', rate: 5, burst: 0 }, 'invalid_body', '`burst` must be at least 1'],
+    [{ name: 'a', burst: 0 }, 'invalid_body', '`burst` must be at least 1'],
+    [{ name: 'a', environments: ['.'] }, 'invalid_name', '".", which cannot be in a URL'],
+    [{ name: 'a', environments: ['Test', '..'] }, 'invalid_name', '"..", which cannot be in a URL'],
   ])('refuses %j', async (body, code, detail) => {
     const { call } = await openManageFixture();
     const response = await call('POST', '/applications', body);
@@ -72,7 +72,7 @@ describe('creating an application', () => {
   });
 });
 
-describe('changing an application', () => {
+describe('PATCH /applications/:id', () => {
   test('changes only the given fields', async () => {
     const { call, application, clock } = await openManageFixture();
     const path = `/applications/${application.id}`;
@@ -94,7 +94,7 @@ describe('changing an application', () => {
     expect((await call('PATCH', path, { rate: 5, burst: 1 })).json).toMatchObject({ rate: 5, burst: 1 });
   });
 
-  test('with an empty patch changes nothing', async () => {
+  test('changes nothing if the patch is empty', async () => {
     const { call, application, clock } = await openManageFixture();
     const path = `/applications/${application.id}`;
     const before = (await call('GET', path)).json;
@@ -112,7 +112,7 @@ describe('changing an application', () => {
   );
 });
 
-test('deleting an application removes everything that belongs to it', async () => {
+test('deleting an application removes all of its records', async () => {
   const { call, application } = await openManageFixture();
   const path = `/applications/${application.id}`;
   expect(await call('DELETE', path)).toMatchObject({ status: 204, text: '' });
@@ -121,8 +121,8 @@ test('deleting an application removes everything that belongs to it', async () =
   }
 });
 
-describe('the list of applications', () => {
-  test('has pages without gaps or repetitions while applications are created and deleted', async () => {
+describe('GET /applications', () => {
+  test('lists each application once in pages while applications are created and deleted', async () => {
     const { call, application } = await openManageFixture();
     const made = [application.id];
     for (const name of ['b', 'c', 'd', 'e']) made.push((await call('POST', '/applications', { name })).json.id);
@@ -152,7 +152,7 @@ describe('the list of applications', () => {
   );
 });
 
-test('lists contain only resources of teams of the caller', async () => {
+test("lists contain only resources of the caller's teams", async () => {
   const { call, application, tokens } = await openManageFixture();
   const ids = async (token: string) =>
     (await call('GET', '/applications', undefined, token)).json.items.map(({ id }: { id: string }) => id);

@@ -33,7 +33,7 @@ test('refused requests are not in the audit log', async () => {
   expect((await call('GET', '/audit')).json.items).toHaveLength(before);
 });
 
-test('an Admin reads only the entries of their own teams, and a User none', async () => {
+test('an Admin reads only the audit entries of their own teams, and a User is refused', async () => {
   const { call, tokens, application } = await openManageFixture();
   const { json } = await call('GET', '/audit', undefined, tokens.outsider);
   expect(JSON.stringify(json)).not.toContain(application.id);
@@ -65,7 +65,7 @@ test('Admins of other teams do not see who administers the installation', async 
   expect([await seen(tokens.admin), await seen(tokens.outsider)]).toEqual([true, false]);
 });
 
-test('pages of the audit log list each entry once, even if others are added in between', async () => {
+test('pages of the audit log list each entry once, even if entries are added in between', async () => {
   const { call, application } = await openManageFixture();
   const change = (name: string) => call('PATCH', `/applications/${application.id}`, { name });
   for (let at = 0; at < 7; at += 1) await change(`name ${at}`);
@@ -82,7 +82,7 @@ test('pages of the audit log list each entry once, even if others are added in b
   expect(shown).toEqual(all);
 });
 
-test('a page over thousands of entries is read with pauses for other requests', async () => {
+test('a page of the audit log is read with pauses for other requests', async () => {
   const { call, store, clock } = await openManageFixture();
   const actor = { type: 'system', id: 'x', name: 'x', address: '' } as const;
   const target = { type: 'team', id: 'x', name: 'x' };

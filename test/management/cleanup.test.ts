@@ -20,7 +20,7 @@ const item = (more: Partial<CleanupItem> = {}): CleanupItem => ({
   ...more,
 });
 
-test('lists the features that can go with evidence, and those that cannot with the reason', async () => {
+test('the cleanup lists removable features with evidence, and kept features with the reason', async () => {
   const { ask, see, clock } = await openRegistry();
   for (const name of ['forever', 'done', 'later', 'planned']) await ask('POST', '/features', { name });
   await ask('PATCH', '/features/planned', { owners: [{ type: 'text', name: 'QA' }], tags: ['ui'] });
@@ -51,7 +51,7 @@ test('lists the features that can go with evidence, and those that cannot with t
   expect(csv.text.split('\r\n')[1]).toContain('forever');
 });
 
-test('an undeclared name with one variant cannot go: it may be misspelt', async () => {
+test('an undeclared name with one variant is not removable, because it can be misspelt', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { chekcout: { on: [1] } } });
   await ask('POST', '/features', { name: 'checkout' });
@@ -67,7 +67,7 @@ test('an undeclared name with one variant cannot go: it may be misspelt', async 
   );
 });
 
-test('a feature that a scan no longer finds is only to be archived', async () => {
+test('a feature that a scan no longer finds only needs to be archived', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { legacy: { on: [1] } } });
   await ask('POST', '/features', { name: 'legacy' });
@@ -75,7 +75,7 @@ test('a feature that a scan no longer finds is only to be archived', async () =>
   see({ f: { legacy: { on: [1] } } });
   const scan = (...features: object[]) => ask('PUT', '/code-scans/web', { files: 3, features });
   const next = async () => (await ask('GET', '/cleanup')).json.items.map(({ next }: CleanupItem) => next);
-  // It is still checked, so it may be in a repository that is not scanned.
+  // The feature is still checked, so it can be in a repository that is not scanned.
   await scan();
   expect(await next()).toEqual(['keep_variant']);
   await scan({ name: 'legacy', count: 1, references: [] });
@@ -115,7 +115,7 @@ test('the text of a pull request has the evidence, the places with their owners,
 `);
 });
 
-test('several flags have one text with a list and a section each', () => {
+test('several flags share one text with a list, and a section for each flag', () => {
   const text = createJointPullRequest([item(), item({ feature: 'b' })]);
   expect(text?.title).toBe('Remove 2 flags');
   expect(text?.body).toMatch(/^- \[ \] `old-banner`: Remove it/);
@@ -123,7 +123,7 @@ test('several flags have one text with a list and a section each', () => {
   expect(createJointPullRequest([])).toBeNull();
 });
 
-test('no name has an effect as Markdown', () => {
+test('names have no effect as Markdown', () => {
   const nasty = fc.string({ unit: fc.constantFrom(...'a-/^$`@<>[](){}*_#!|\\~\n\u202e ') });
   fc.assert(
     fc.property(nasty, nasty, nasty, (feature, sender, owner) => {
@@ -135,7 +135,7 @@ test('no name has an effect as Markdown', () => {
         item({ feature, owners, reasons: reasons.map((each) => ({ ...each, names: [...each.names] })) }),
       );
       expect(title).not.toMatch(/[\n\u202e]/);
-      // Outside of code spans, every mark is escaped, and no mention begins.
+      // Outside of code spans, all markup is escaped, and mentions do not occur.
       const outside = body.replace(/(`+)(?!`)[^\n]*?(?<!`)\1(?!`)/g, '');
       expect(outside.replace(/\\./g, '').replace(/\*\*[A-Z][a-z ]+\*\*|@\u200b/g, '')).not.toMatch(/[@<>[\]*_|~]/);
     }),

@@ -10,7 +10,7 @@ async function open() {
 }
 
 describe('a sign-in client', () => {
-  test('that is confidential is shown with its secret once', async () => {
+  test('is shown with its secret once if it is confidential', async () => {
     const { as, ada, path, team, clock, directory } = await open();
     const wanted = { name: 'App', type: 'confidential', redirectUris };
     const { status, json, headers } = await as(ada, 'POST', path, wanted);
@@ -24,7 +24,7 @@ describe('a sign-in client', () => {
     expect((await as(ada, 'GET', path)).json).toEqual({ items: [client], nextCursor: null });
   });
 
-  test('that is public has no secret', async () => {
+  test('does not have a secret if it is public', async () => {
     const { as, ada, path, directory } = await open();
     const { json } = await as(ada, 'POST', path, { name: 'App', type: 'public', redirectUris });
     expect(json).not.toHaveProperty('clientSecret');
@@ -32,7 +32,7 @@ describe('a sign-in client', () => {
     expect(directory.clients.get(json.clientId)?.secretHash).toBeNull();
   });
 
-  test('is deleted by its own team only', async () => {
+  test('can be deleted only by its own team', async () => {
     const { as, ada, tom, path, otherTeamId } = await open();
     const { json } = await as(ada, 'POST', path, { name: 'App', type: 'public', redirectUris });
     const other = `/teams/${otherTeamId}/clients/${json.clientId}`;
@@ -53,7 +53,7 @@ describe('a sign-in client', () => {
     [{ name: 'App', type: 'public', redirectUris: ['http://app.example/'] }],
     [{ name: 'App', type: 'public', redirectUris: ['https://app.example/#x'] }],
     [{ name: 'App', type: 'public', redirectUris: ['javascript:alert(1)'] }],
-  ])('is not created from %j', async (body) => {
+  ])('cannot be created from %j', async (body) => {
     const { as, ada, path, directory } = await open();
     expect((await as(ada, 'POST', path, body)).status).toBe(400);
     expect(directory.clients.size).toBe(0);

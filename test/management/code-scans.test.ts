@@ -71,14 +71,14 @@ test('a feature that the code no longer names is missing since the first scan wi
   expect(await missing()).toBeNull();
 });
 
-test('there are at most 20 repositories, and the scan of one can be replaced', async () => {
+test('an application has scans of at most 20 repositories, and a scan can always be replaced', async () => {
   const { ask } = await openRegistry();
   for (let at = 0; at < 20; at += 1) expect((await ask('PUT', `/code-scans/r${at}`, createScan({}))).status).toBe(200);
   expect(await ask('PUT', '/code-scans/more', createScan({}))).toMatchObject(refusal(409, 'conflict'));
   expect((await ask('PUT', '/code-scans/r3', createScan({ a: [] }))).json.features).toBe(1);
 });
 
-test('all scans of an application have at most 10 000 features, and one can be replaced by a scan of as many', async () => {
+test('all scans of an application have at most 10 000 features, and a scan of equal size can replace another', async () => {
   const { ask } = await openRegistry();
   const features = (repository: string) =>
     Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`${repository}-${at}`, []]));
@@ -89,7 +89,7 @@ test('all scans of an application have at most 10 000 features, and one can be r
   );
 });
 
-test('the owners of a feature are those of all repositories, as they were scanned last', async () => {
+test('a feature has the owners from the last scan of every repository', async () => {
   const { ask } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   const names = async () =>
@@ -113,14 +113,14 @@ test.each([
   ['https://git.example/x'],
   ['https://git.example/{path} x'],
   ['https://git.example/{revision}/{path}'],
-])('refuses the link %s', async (bad) => {
+])('the link template %s is refused', async (bad) => {
   const { ask } = await openRegistry();
   const refused = await ask('PUT', '/code-scans/web', createScan({}, { link: bad }));
   expect(refused).toMatchObject(refusal(400, 'invalid_body'));
   expect((await ask('GET', '/code-scans')).json.items).toEqual([]);
 });
 
-test('refuses more references than a scan may have', async () => {
+test('a scan with too many references is refused', async () => {
   const { ask } = await openRegistry();
   const places = Array.from({ length: 20 }, (_, at) => place('x', at + 1));
   const features = Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`f${at}`, places]));
@@ -129,7 +129,7 @@ test('refuses more references than a scan may have', async () => {
 
 const text = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
 
-test('a link leads to the host of its template, whatever the path and the revision', () => {
+test('a link leads to the host of its template for any path and revision', () => {
   fc.assert(
     fc.property(fc.string({ unit: text }), fc.string({ unit: text }), (path, revision) => {
       const url = new URL(linkTo(link, revision, { path, line: 3 }));

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { key: frontend } = await createKey(service.http, access, application, 'Frontend');
   const { key: backend } = await createKey(service.http, access, application, 'Backend');
   await fill(frontend, backend);
-  // Counts of complete days, users of yesterday, and a day that is not over.
+  // Counts of complete days, users of yesterday, and an incomplete day.
   ahead = dayMs;
   access = await token(service.http, service.credentials);
   await report(backend, clock.now(), { better: { on: [9_000_000, 1], off: [9_000_000, 9_000_000] } });
@@ -94,7 +94,7 @@ const variantIn = ({ variants }: Comparison, name: string) => variants.find(({ v
 const text = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 describe('a comparison', () => {
-  it('finds an effect and its size, and omits the day that is not over', async () => {
+  it('finds an effect and its size, and omits the incomplete day', async () => {
     const comparison = await compare('better', { base: 'off' });
     expect(comparison).toMatchObject({ feature: 'better', event: 'used', base: 'off', outcome: 'difference' });
     expect([comparison.from, comparison.to, comparison.days]).toEqual([
@@ -114,14 +114,14 @@ describe('a comparison', () => {
     );
   });
 
-  it('reports that there is no clear difference, and omits a variant with too few users', async () => {
+  it('reports an unclear difference, and omits a variant with too few users', async () => {
     const comparison = await compare('same');
     expect(comparison).toMatchObject({ base: 'off', outcome: 'no_clear_difference' });
     expect(comparison.why).toMatch(/^Inconclusive: anything from no difference to \d+\.\d percentage points\.$/);
     expect(variantIn(comparison, 'rare')).toMatchObject({ users: 0, difference: null, interval: null });
   });
 
-  it('has the same default base in every range, and reports a requested one that was not served', async () => {
+  it('has the same default base in every range, and reports a requested base that was not served', async () => {
     const yesterday = new Date(clock.now() - dayMs).toISOString();
     for (const query of [{}, { from: yesterday }]) expect((await compare('same', query)).base).toBe('off');
     const old = new Date(clock.now() - 20 * dayMs).toISOString();
@@ -130,17 +130,17 @@ describe('a comparison', () => {
   });
 
   it.each<[string, string, Record<string, string>, RegExp]>([
-    ['one variant only', 'alone', {}, /^Only on was served on these days\.$/],
+    ['a single variant', 'alone', {}, /^Only on was served on these days\.$/],
     ['too few days', 'young', {}, /^(on|off) and (on|off) were both served on 3 whole UTC days; .* at least 7/],
     ['too few events', 'better', { event: 'viewed' }, /has 0 events on these days; .* at least 5\.$/],
     ['a base with hardly any users', 'same', { base: 'rare' }, /^rare has 0 users on these days; .* 100\.$/],
-  ])('with %s reports what is missing', async (_, feature, query, why) => {
+  ])('reports the missing data for %s', async (_, feature, query, why) => {
     const comparison = await compare(feature, query);
     expect(comparison).toMatchObject({ outcome: 'not_enough', why: expect.stringMatching(why) });
     expect(comparison.variants.every(({ difference }) => difference === null)).toBe(true);
   });
 
-  it('of a range without a complete day has no days', async () => {
+  it('is empty for a range without a complete day', async () => {
     const comparison = await compare('better', { from: new Date(clock.now()).toISOString() });
     expect(comparison).toMatchObject({ from: null, to: null, days: 0, base: null, variants: [] });
     expect(comparison.why).toBe('No whole UTC day of this range is over yet.');
@@ -177,9 +177,9 @@ describe('a comparison', () => {
   });
 
   it.each<[string, string, number, string]>([
-    ['no environment', 'better/comparison', 400, 'invalid_query'],
-    ['another environment', 'better/comparison?environment=Moon', 404, 'unknown_environment'],
-    ['another event', 'better/comparison?environment=Production&event=seen', 400, 'invalid_query'],
+    ['a missing environment', 'better/comparison', 400, 'invalid_query'],
+    ['an unknown environment', 'better/comparison?environment=Moon', 404, 'unknown_environment'],
+    ['an unknown event', 'better/comparison?environment=Production&event=seen', 400, 'invalid_query'],
     [
       'an empty range',
       'better/comparison?environment=Production&from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z',
@@ -187,7 +187,7 @@ describe('a comparison', () => {
       'invalid_query',
     ],
     ['a feature that was never seen', 'none/comparison?environment=Production', 404, 'not_found'],
-  ])('with %s is refused', async (_, path, status, code) => {
+  ])('is refused for %s', async (_, path, status, code) => {
     const base = `/api/v2/applications/${application}/features/`;
     expect(await manage(service.http, access, 'GET', base + path, status)).toMatchObject({ code });
   });

@@ -22,7 +22,7 @@ async function signIn({ accountStore, settings, clock, sendTo }: UsersFixture, {
   return { key, headers, ask };
 }
 
-test('a console request in flight makes no change after its user has signed out', async () => {
+test('a console request in flight cannot make changes after its user has signed out', async () => {
   const fixture = await openUsersFixture();
   const { slowly, ada, as, team, accountStore, clock } = fixture;
   const { key, headers } = await signIn(fixture, ada);

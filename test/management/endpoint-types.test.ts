@@ -32,7 +32,7 @@ test('a handler receives the types of its path, access, query and body', () => {
   expect(path).toBe('/api/v2/teams/:id/things/:name');
 });
 
-test('a handler with another shape or status, or without a declared header, does not compile', () => {
+test('a handler with an undeclared shape or status, or without a declared header, does not compile', () => {
   const responses = { 200: jsonResponse(Thing, 'The thing.') };
   const thing = { id: 'a', size: 1 };
   // @ts-expect-error: a field is missing
@@ -41,19 +41,19 @@ test('a handler with another shape or status, or without a declared header, does
   endpoint('GET /teams/:id', { ...words, responses, handle: async () => ok({ id: 'a', size: 'large' }) });
   // @ts-expect-error: the status is not declared
   endpoint('GET /teams/:id', { ...words, responses, handle: () => created(['x'], thing) });
-  // @ts-expect-error: nothing is answered, and 204 is not declared
+  // @ts-expect-error: the handler returns nothing, and 204 is not declared
   endpoint('GET /teams/:id', { ...words, responses, handle: async () => {} });
   const tagDeclared = { 200: oneTagged(Thing, 'The thing.') };
   // @ts-expect-error: the entity tag is missing
   endpoint('GET /teams/:id', { ...words, responses: tagDeclared, handle: () => ok(thing) });
-  // @ts-expect-error: the contract has no such refusal
+  // @ts-expect-error: the contract does not have this refusal
   const refuses: Refusals = { out_of_tea: 'There is no tea' };
   endpoint('GET /teams/:id', { ...words, responses, refuses, handle: () => ok(thing) });
-  // @ts-expect-error: the path has no such parameter
+  // @ts-expect-error: the path does not have this parameter
   endpoint('GET /teams/:id', { ...words, responses, handle: ({ params }) => ok({ id: params.name, size: 1 }) });
 });
 
-test('a handler may return each declared answer', () => {
+test('a handler may return each declared response', () => {
   const thing = { id: 'a', size: 1 };
   const responses = { 200: oneTagged(Thing, 'x'), 201: made(Thing, 'x'), 204: done('x') };
   const { method } = endpoint('PUT /teams/:id', {

@@ -10,7 +10,7 @@ async function open() {
 }
 
 test.each(['Test', 'with space', 'a/b', 'é🙂', '__proto__', '100%', '...'])(
-  'an environment named %j is made, listed and deleted',
+  'an environment named %j is created, listed and deleted',
   async (name) => {
     const { call, path, names, clock } = await open();
     const made = await call('POST', path, { name });
@@ -26,7 +26,7 @@ test.each(['Test', 'with space', 'a/b', 'é🙂', '__proto__', '100%', '...'])(
   },
 );
 
-test.each(['\u0000', '.', '..'])('refuses the name %j', async (name) => {
+test.each(['\u0000', '.', '..'])('an environment named %j is refused', async (name) => {
   const { call, path } = await open();
   const refused = refusal(400, 'invalid_name');
   expect(await call('POST', path, { name })).toMatchObject(refused);

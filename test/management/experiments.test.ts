@@ -29,7 +29,7 @@ beforeAll(async () => {
 const ask = (method: string, path: string, status: number, body?: object) =>
   manage(service.http, access, method, base + path, status, body) as Promise<never>;
 
-/** Fourteen days of counts until today, and the users of today. A day later, all of them are over. */
+/** Fourteen days of counts until today, and the users of today. A day later, all of these days are complete. */
 async function fill(frontend: string, backend: string): Promise<void> {
   for (let day = 0; day < 14; day += 1) {
     const time = new Date(clock.now() - day * dayMs).toISOString();
@@ -61,7 +61,7 @@ async function send(path: string, body: unknown): Promise<number> {
   return postJson(`http://${service.http}${path}`, body, { origin: 'https://shop.example' });
 }
 
-/** Days from the beginning of today, after the counts. */
+/** The time a number of days after the end of the counts. */
 const at = (days: number) => new Date(midnight + (days + 1) * dayMs).toISOString();
 
 const plan = {
@@ -73,7 +73,7 @@ const make = (more: object) => ask('POST', '/experiments', 201, { ...plan, ...mo
 const readResult = ({ id }: Experiment) => ask('GET', `/experiments/${id}/result`, 200) as Promise<ExperimentResult>;
 
 describe('an experiment', () => {
-  it('has no outcome while it runs, with intervals and its progress', async () => {
+  it('has intervals and progress, but no outcome, while it runs', async () => {
     const made = await make({
       startAt: at(-14),
       endAt: at(7),
@@ -100,7 +100,7 @@ describe('an experiment', () => {
     expect(result.daily.find(({ variant }) => variant === 'on')!.values).toHaveLength(14);
   });
 
-  it('of a number of users shows the part that is reached', async () => {
+  it('shows its progress towards a planned number of users', async () => {
     const made = await make({ startAt: at(-14), users: 4000 });
     const [listed] = ((await ask('GET', '/experiments?state=running', 200)) as { items: Experiment[] }).items.filter(
       ({ id }) => id === made.id,
@@ -109,7 +109,7 @@ describe('an experiment', () => {
     expect(listed!.progress.text).toBe('day 15, 7% of 4,000 users per variant');
   });
 
-  it('that has started keeps its plan, and one that has not can be changed', async () => {
+  it('can be changed until it starts, and then keeps its plan', async () => {
     const running = await make({ startAt: at(-3), endAt: at(7) });
     expect(await ask('PATCH', `/experiments/${running.id}`, 409, { endAt: at(8) })).toMatchObject({ code: 'conflict' });
     expect(await ask('PATCH', `/experiments/${running.id}`, 200, { name: 'B' })).toMatchObject({ name: 'B' });
@@ -123,7 +123,7 @@ describe('an experiment', () => {
     expect(await ask('GET', `/experiments/${planned.id}`, 404)).toMatchObject({ code: 'not_found' });
   });
 
-  it('that is stopped early keeps its result and the reason', async () => {
+  it('keeps its result and the reason if it is stopped early', async () => {
     const made = await make({ startAt: at(-10), endAt: at(4), metric: 'orders' });
     const stopped = (await ask('PATCH', `/experiments/${made.id}`, 200, { stop: 'Too many errors' })) as Experiment;
     expect(stopped).toMatchObject({ state: 'stopped', stopped: 'Too many errors' });
@@ -132,7 +132,7 @@ describe('an experiment', () => {
     await ask('PATCH', `/experiments/${made.id}`, 409, { stop: 'Again' });
   });
 
-  it('is not stopped by a change that is refused, and not changed by a refused stop', async () => {
+  it('is not stopped by a refused change, and not changed by a refused stop', async () => {
     const running = await make({ startAt: at(-10), endAt: at(4) });
     const path = `/experiments/${running.id}`;
     expect(await ask('PATCH', path, 409, { stop: 'Errors', endAt: at(9) })).toMatchObject({ code: 'conflict' });
@@ -144,18 +144,18 @@ describe('an experiment', () => {
 
   it.each<[string, object, string]>([
     ['without an end', {}, 'invalid_body'],
-    ['of six days', { startAt: at(0), endAt: at(6) }, 'invalid_time'],
+    ['if it takes six days', { startAt: at(0), endAt: at(6) }, 'invalid_time'],
     ['on an undeclared metric', { users: 100, metric: 'clicks' }, 'invalid_body'],
-    ['whose base has no part of the split', { users: 100, base: 'beta' }, 'invalid_body'],
-    ['that starts in year 1', { users: 100, startAt: '0001-01-01T00:00:00Z' }, 'invalid_time'],
-    ['that started more than a year ago', { users: 100, startAt: at(-368) }, 'invalid_time'],
-    ['that starts in more than a year', { users: 100, startAt: at(368) }, 'invalid_time'],
+    ['if its base is not in the split', { users: 100, base: 'beta' }, 'invalid_body'],
+    ['if it starts in year 1', { users: 100, startAt: '0001-01-01T00:00:00Z' }, 'invalid_time'],
+    ['if it started more than a year ago', { users: 100, startAt: at(-368) }, 'invalid_time'],
+    ['if it starts in more than a year', { users: 100, startAt: at(368) }, 'invalid_time'],
     ['with an unreadable start', { users: 100, startAt: 'soon' }, 'invalid_time'],
-  ])('%s is refused', async (_, more, code) => {
+  ])('is refused %s', async (_, more, code) => {
     expect(await ask('POST', '/experiments', 400, { ...plan, ...more })).toMatchObject({ code });
   });
 
-  it('has an estimate of its length from the traffic', async () => {
+  it('has an estimated duration based on the traffic', async () => {
     const power = (await ask('GET', '/features/checkout/power?environment=Production', 200)) as Power;
     expect(power.rate).toBeCloseTo(0.37, 1);
     expect(power.points[0]![0]).toBe(7);

@@ -72,7 +72,7 @@ test('notes are deleted with the declaration, and with the application', async (
 test.each<[unknown, number, string]>([
   [{ text: 'a', at: 'now' }, 400, 'invalid_time'],
   [{ text: 'a', environment: 'Nowhere' }, 404, 'unknown_environment'],
-])('refuses the note %j', async (body, status, code) => {
+])('the note %j is refused', async (body, status, code) => {
   const { ask } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   expect(await ask('POST', notes, body)).toMatchObject({ status, json: { code } });

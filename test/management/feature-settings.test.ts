@@ -22,7 +22,7 @@ test.each<[unknown, string, string?]>([
   [{ rollout: [{ at: '2026-05-01T00:00:00Z', split: { '': 1 } }] }, 'invalid_name'],
   [{ rollout: [step('2026-05-02T00:00:00Z'), step('2026-05-01T00:00:00Z')] }, 'invalid_time'],
   [{ rollout: Array.from({ length: 21 }, (_, day) => step(formatTime(day * 86_400_000))) }, 'invalid_body'],
-])('refuses the change %j', async (patch, code, detail) => {
+])('the change %j of a feature is refused', async (patch, code, detail) => {
   const { ask } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   const refused = { status: 400, json: { code, ...(detail !== undefined && { detail }) } };
@@ -75,7 +75,7 @@ test('a declaration by an earlier release has the defaults of newer settings', a
   expect((await ask('PATCH', '/features/old', { permanent: true })).json).toMatchObject({ ...shown, permanent: true });
 });
 
-test('an undeclared name is reported with the most similar declared one', async () => {
+test('an undeclared name is reported with the most similar declared name', async () => {
   const { ask, see } = await openRegistry();
   for (const name of ['checkout', 'search']) await ask('POST', '/features', { name });
   see({ f: { chekcout: { on: [1] }, zzz: { on: [1] } } });

@@ -97,7 +97,7 @@ test('an undeclared feature is listed with its times across environments and var
   });
 });
 
-test('a metric counts as a sight of its feature', async () => {
+test('a metric counts as a use of its feature', async () => {
   const { ask, see, seeFeatureMetric, clock } = await openRegistry();
   see({ m: { amount: 1 } });
   expect((await ask('GET', '/features')).json.items).toEqual([]);
@@ -107,7 +107,7 @@ test('a metric counts as a sight of its feature', async () => {
   ]);
 });
 
-test('changing an undeclared feature declares it, and deleting the declaration keeps it as seen', async () => {
+test('changing an undeclared feature declares it, and deleting the declaration keeps it as a seen feature', async () => {
   const registry = await openRegistry();
   const { ask, see, clock } = registry;
   see({ f: { checkout: checked } });
@@ -121,7 +121,7 @@ test('changing an undeclared feature declares it, and deleting the declaration k
   expect(audit(registry).map(([action]) => action)).toEqual(['feature.declared', 'feature.deleted']);
 });
 
-test('a feature is stale thirty days after it was last seen, or after its declaration if never seen', async () => {
+test('a feature is stale thirty days after its last packet or, without packets, its declaration', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { seen: checked, back: checked } });
   await ask('POST', '/features', { name: 'never' });
@@ -145,7 +145,7 @@ test.each([
   ['?declared=false', ['seen']],
   ['?declared=true&archived=false', ['shown']],
   ['?stale=true', []],
-])('the list with %j has %j', async (query, expected) => {
+])('the list of features with %j has %j', async (query, expected) => {
   const { ask, see, names } = await openRegistry();
   see({ f: { seen: checked, shown: checked } });
   for (const name of ['archived', 'shown']) await ask('POST', '/features', { name });
@@ -154,14 +154,14 @@ test.each([
 });
 
 test.each(['archived=yes', 'stale=', 'limit=0', 'cursor=x', `cursor=${Buffer.from('before:x').toString('base64url')}`])(
-  'refuses ?%s',
+  'the list of features refuses ?%s',
   async (query) => {
     const { ask } = await openRegistry();
     expect(await ask('GET', `/features?${query}`)).toMatchObject(refusal(400, 'invalid_query'));
   },
 );
 
-test('pages of features have no gaps or repetitions while features are created and deleted', async () => {
+test('pages list each feature once while features are created and deleted', async () => {
   const { ask, see, names } = await openRegistry();
   see({ f: { b: checked, d: checked } });
   for (const name of ['a', 'c', 'e']) await ask('POST', '/features', { name });
@@ -195,7 +195,7 @@ test.each<[unknown, string]>([
   [{ name: '..' }, 'invalid_name'],
   [{ name: 'a\u0000' }, 'invalid_name'],
   [{ name: surplusName }, 'invalid_name'],
-])('refuses to declare %j', async (body, code) => {
+])('the declaration %j is refused', async (body, code) => {
   const { ask } = await openRegistry();
   expect(await ask('POST', '/features', body)).toMatchObject(refusal(400, code));
 });
@@ -208,7 +208,7 @@ test('a name is declared once per application', async () => {
   expect(directory.getFeatures(json.id).size).toBe(0);
 });
 
-test('the plan limits features, however they are declared', async () => {
+test('the plan limits declared features on every way of declaration', async () => {
   const { ask, see, directory, team } = await openRegistry();
   await directory.change((tx) => tx.put('teams', team.id, { ...team, plan: 'free' }));
   for (let at = 0; at < limits.features.free; at += 1) await ask('POST', '/features', { name: `f${at}` });

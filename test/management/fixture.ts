@@ -38,11 +38,14 @@ export interface ManageFixture extends AuthFixture {
   /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
   call(method: string, path: string, body?: unknown, token?: string): Promise<JsonResponse>;
   sendTo(target: string, request: RequestDeps): Promise<JsonResponse>;
-  /** Sends a request with this `Authorization` header, or none. */
+  /** Sends a request with this `Authorization` header, or without the header. */
   callWith(authorization: string | undefined, method: string, path: string, body?: unknown): Promise<JsonResponse>;
 }
 
-/** What endpoints need to know their callers. @param rate and burst of a client, requests per second; default unlimited */
+/**
+ * Dependencies of endpoints for their callers.
+ * @param rate rate and burst of a client, requests per second; 0 is unlimited
+ */
 export function callerDeps({ settings, directory }: AuthFixture, rate = 0) {
   const callers = new ConsoleCallers(settings);
   return {
@@ -55,7 +58,7 @@ export function callerDeps({ settings, directory }: AuthFixture, rate = 0) {
   };
 }
 
-/** @param rate as for `callerDeps` */
+/** @param rate see `callerDeps` */
 export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'open'): Promise<ManageFixture> {
   const fixture = await openAuthFixture();
   const { settings, directory, team, addClient } = fixture;
@@ -81,7 +84,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
   const issuerRules = { allowPrivate: false };
   const services = {
     ...{ ...common, ...signIn, plans, limits: defaults, latestUnattributed, issuerRules },
-    /** Few tests need it. */
+    /** Opened on use, because few tests need the store. */
     get store() {
       return temporaryUsage();
     },

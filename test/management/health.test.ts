@@ -30,7 +30,7 @@ async function openShop() {
     path,
     frontend,
     backend,
-    /** The health, computed again. */
+    /** Computes the health again. */
     async health(query = '?environment=Production'): Promise<Health> {
       clock.advance(20_000);
       return (await ask('GET', `${path}/health${query}`, 200)) as Health;
@@ -47,7 +47,7 @@ async function openShop() {
 
 const listKinds = ({ items }: Health) => items.map(({ kind, count }) => `${kind} ${count}`);
 
-test('an environment that never received data is not healthy, and one that does is', async () => {
+test('an environment is healthy only once it receives data', async () => {
   const { id, health, send } = await openShop();
   const before = await health();
   expect(before).toMatchObject({ status: 'warning', lastReceivedAt: null, flags: 0 });
@@ -57,14 +57,14 @@ test('an environment that never received data is not healthy, and one that does 
   expect(await send({ checkout: { on: [1], off: [1] } })).toBe(202);
   clock.advance(20_000);
   expect(await health()).toMatchObject({ status: 'ok', flags: 1, items: [] });
-  // Another environment that never received data concerns its own page only.
+  // An environment that never received data affects only the health of its own page.
   expect(await health('')).toMatchObject({ environment: null, status: 'ok' });
   expect(listKinds(await health('?environment=Staging'))).toEqual(['nothing_received 1']);
   clock.advance(silentMs);
   expect(listKinds(await health(''))).toEqual(['nothing_received 1']);
 });
 
-test('a leaked key is urgent, and the link leads to it until it is deleted', async () => {
+test('a leaked key is an urgent finding with a link until the key is deleted', async () => {
   const { id, ask, path, health, send, backend } = await openShop();
   await send({ checkout: { on: [1], off: [1] } });
   expect(await send({ checkout: { on: [1] } }, { key: backend.key })).toBe(404);
@@ -79,7 +79,7 @@ test('a leaked key is urgent, and the link leads to it until it is deleted', asy
   expect(listKinds(await health())).not.toContain('key_leaked 1');
 });
 
-test('refusals count from the tenth, by sender, until an hour without refusals', async () => {
+test('refusals are a finding from the tenth per sender until an hour without refusals', async () => {
   const { health, send, id } = await openShop();
   await send({ checkout: { on: [1], off: [1] } });
   const refuse = (count: number) =>
@@ -103,7 +103,7 @@ test('refusals count from the tenth, by sender, until an hour without refusals',
   expect(listKinds(await health())).toEqual([]);
 });
 
-test('flags are counted by their verdicts, and a declaration takes effect at once', async () => {
+test('flags are counted by their verdicts, and a declaration takes effect immediately', async () => {
   const { id, ask, path, health, send } = await openShop();
   await ask('POST', `${path}/features`, 201, { name: 'checkout' });
   await send({ checkout: { on: [1], off: [1] }, chekout: { on: [1], off: [1] }, search: { on: [1] } });
@@ -127,7 +127,7 @@ test('flags are counted by their verdicts, and a declaration takes effect at onc
   expect(listKinds(await health())).toEqual(['archived_but_asked 1', 'undeclared 1']);
 });
 
-test('a split of users that is off is a warning, until the intended one is changed', async () => {
+test('a wrong split of users is a warning until the intended split is changed', async () => {
   const { id, ask, path, health, send } = await openShop();
   const split = { on: 1, off: 1 };
   await ask('POST', `${path}/features`, 201, { name: 'checkout' });
@@ -145,7 +145,7 @@ test('a split of users that is off is a warning, until the intended one is chang
   expect(listKinds(await health())).not.toContain('split_mismatch 1');
 });
 
-test('an experiment whose plan is met is reported for a week, and one that was stopped is not', async () => {
+test('a finished experiment is reported for a week, and a stopped experiment is not reported', async () => {
   const { directory, application, clock } = await openFixture();
   const { id, environments } = application;
   const plan = (feature: string) =>
@@ -179,7 +179,7 @@ test('an experiment whose plan is met is reported for a week, and one that was s
   expect(itemsIn()).toEqual([]);
 });
 
-test('refuses an unknown environment', async () => {
+test('the health of an unknown environment is refused', async () => {
   const { ask, path } = await openShop();
   await ask('GET', `${path}/health?environment=Prod`, 404);
 });

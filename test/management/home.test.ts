@@ -45,7 +45,7 @@ async function openApplication(name: string) {
   };
 }
 
-/** Home, once the flags of all applications are judged. */
+/** Reads Home once the flags of all applications are judged. */
 async function readHome(): Promise<Home> {
   return vi.waitFor(async () => {
     clock.advance(10_000);
@@ -55,7 +55,7 @@ async function readHome(): Promise<Home> {
   });
 }
 
-test('home has the messages, rate and findings of every application', async () => {
+test('GET /home has the messages, rate and findings of every application', async () => {
   const first = await readHome();
   expect(first.applications.map(({ name, status }) => [name, status])).toEqual([
     ['blog', 'ok'],
@@ -77,7 +77,7 @@ test('home has the messages, rate and findings of every application', async () =
   });
   const { perSecond, overSeconds } = second.applications[0]!.rate;
   expect(perSecond * overSeconds).toBeCloseTo(10);
-  // Hours that are over are cached, and still counted.
+  // Complete hours are cached, and still counted.
   clock.advance(2 * 3_600_000);
   const third = await readHome();
   expect(third.applications[0]).toMatchObject({ accepted: 11, rate: { perSecond: 0 } });
@@ -115,7 +115,7 @@ test('search finds seen and declared flags by rank', async () => {
   await vi.waitFor(async () => expect(await search('checkout-v2')).toHaveLength(1));
 });
 
-test('a search text has at most 200 characters, of any plane', async () => {
+test('a search text has at most 200 characters of any Unicode plane', async () => {
   const path = (character: string, length: number) =>
     `/api/v2/search?q=${encodeURIComponent(character.repeat(length))}`;
   expect(await ask('GET', path('😀', 200), 200)).toEqual({ items: [], complete: true });
@@ -135,7 +135,7 @@ test('search finds keys by their first characters, and users of the team by name
   expect(await search('grace@')).toMatchObject([{ type: 'user', name: 'Grace Hopper' }]);
 });
 
-test('a bound API key sees its application only', async () => {
+test('an API key bound to an application sees only this application', async () => {
   const path = `/api/v2/teams/${service.credentials.teamId}/api-keys`;
   const bound = { name: 'ci', scopes: ['read'], applications: [blog.id] };
   const made = (await ask('POST', path, 201, bound)) as { clientId: string; clientSecret: string };
@@ -146,7 +146,7 @@ test('a bound API key sees its application only', async () => {
   expect([...new Set(items.map(({ application }) => application?.name))]).toEqual(['blog']);
 });
 
-test('a search with too many results has those that begin with the text, and is complete', async () => {
+test('a search with too many results prefers names that begin with the text, and is complete', async () => {
   const store = temporaryUsage();
   const index = new NameIndex(store);
   store.lmdb.transactionSync(() => {

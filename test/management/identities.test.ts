@@ -15,7 +15,7 @@ const day = 86_400_000;
 
 const running = opened(openPeople);
 
-/** An application of its own in the running service. */
+/** Creates a separate application in the running service. */
 const attach = () => attachPeople(running.service, running.clock);
 
 async function sendPacket(people: People, packet: object): Promise<void> {
@@ -76,7 +76,7 @@ test('exposures are the sums of attributed packets', async () => {
   expect(await people.exposures('nobody')).toEqual([]);
 });
 
-test('a client-asserted identity counts only while the application accepts them, and after an instance id', async () => {
+test('a client-asserted identity counts only if the application accepts it, and a valid instance id takes precedence', async () => {
   const people = await attach();
   const i = await people.mint('ann');
   await people.check('first', { u: 'bob' });
@@ -96,7 +96,7 @@ test('a client-asserted identity counts only while the application accepts them,
   expect(await features('ann')).toEqual(['third']);
 });
 
-test('an attributed person counts as one unique user, however identified', async () => {
+test('a person counts as one unique user by instance id and by identity', async () => {
   const people = await attach();
   await people.call('PATCH', '', 200, { acceptClientIdentities: true });
   const i = await people.mint('ann');

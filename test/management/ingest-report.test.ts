@@ -30,7 +30,7 @@ function sendPacket(packet: Record<string, unknown>, headers?: Headers): Promise
 const read = (id: string, query = '') => readLedger(service.http, access, id, query);
 const readRefused = (id: string, refused: number) => readRefusals(service.http, access, id, refused);
 
-test.concurrent('a Backend key in a packet is found in one look, and not shown', async () => {
+test.concurrent('the ingest report shows a refused Backend key without its text', async () => {
   const { id, backend } = await openShop();
   const body = { k: backend.key, u: 'jane@example.com' };
   expect(await sendPacket(body, { origin: 'https://app.example.com' })).toBe(404);
@@ -64,7 +64,7 @@ test.concurrent('a Backend key in a packet is found in one look, and not shown',
   });
 });
 
-test.concurrent('an environment that does not exist is found by the name that was asked for', async () => {
+test.concurrent('the ingest report names an environment that does not exist', async () => {
   const { id, mobile } = await openShop();
   expect(await sendPacket({ k: mobile.key, e: 'Prodction' })).toBe(404);
   const { entries } = await readRefused(id, 1);
@@ -76,7 +76,7 @@ test.concurrent('an environment that does not exist is found by the name that wa
   });
 });
 
-test.concurrent('an environment that is made again has nothing of the one before it', async () => {
+test.concurrent('an environment that is created again has no messages of its predecessor', async () => {
   const { id, mobile } = await openShop();
   const environments = `/api/v2/applications/${id}/environments`;
   expect(await sendPacket({ k: mobile.key, e: 'Staging' })).toBe(202);
@@ -95,7 +95,7 @@ test.concurrent('an environment that is made again has nothing of the one before
   expect(again.entries).toHaveLength(1);
 });
 
-test.concurrent('a wrong origin is found by its name, and the last example stands for all', async () => {
+test.concurrent('the ingest report names a wrong origin with its last example', async () => {
   const { id, frontend } = await openShop({ allowedOrigins: ['https://app.example.com'] });
   for (const origin of ['https://old.example.com', 'https://staging.example.com']) {
     expect(await sendPacket({ k: frontend.key }, { origin })).toBe(403);
@@ -127,7 +127,7 @@ test.concurrent('a misplaced key is not shown', async () => {
   expect(JSON.stringify(report)).not.toContain(backend.key);
 });
 
-test.concurrent('the accepted count equals the answers with 202, at once', async () => {
+test.concurrent('the accepted count immediately equals the number of responses with 202', async () => {
   const { id, mobile } = await openShop();
   const responses = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
@@ -150,7 +150,7 @@ test.concurrent('the accepted count equals the answers with 202, at once', async
   expect(await read(id, 'environment=Staging')).toMatchObject({ environment: 'Staging', accepted: 10 });
 });
 
-test.concurrent('reports show their instance, and a repetition is accepted but noted', async () => {
+test.concurrent('the ingest report shows the instance of a report, and notes an accepted repetition', async () => {
   const { id, backend } = await openShop();
   const report = {
     appKey: backend.key,
@@ -173,7 +173,7 @@ test.concurrent('reports show their instance, and a repetition is accepted but n
   ]);
 });
 
-test.concurrent('minting is in it too', async () => {
+test.concurrent('the ingest report includes minting', async () => {
   const { id, backend, frontend } = await openShop();
   const mint = (key: string) =>
     post('/api/frontend/identities', { identity: 'jane' }, { authorization: `Bearer ${key}` });
@@ -185,7 +185,7 @@ test.concurrent('minting is in it too', async () => {
   expect(JSON.stringify(entries)).not.toContain('jane');
 });
 
-test.concurrent('many senders do not make many entries', async () => {
+test.concurrent('the ingest report has a bounded number of entries for many senders', async () => {
   const { id, mobile } = await openShop();
   for (let at = 0; at < 120; at++) {
     await sendPacket({ k: mobile.key }, { 'user-agent': `agent ${at}` });
@@ -196,14 +196,14 @@ test.concurrent('many senders do not make many entries', async () => {
   expect(entries.map(({ sender }) => sender.userAgent)).toContain('__other__');
 });
 
-test.concurrent('its range is checked, and widened to hours', async () => {
+test.concurrent('the range of the ingest report is checked, and widened to hours', async () => {
   const { id } = await openShop();
   await manage(service.http, access, 'GET', `/api/v2/applications/${id}/ingest?from=yesterday`, 400);
   const hours = await read(id, 'from=2026-01-31T12:10:00Z&to=2026-01-31T13:10:00Z');
   expect(hours).toMatchObject({ from: '2026-01-31T12:00:00.000Z', to: '2026-01-31T14:00:00.000Z' });
 });
 
-test.concurrent('a restart keeps it, also what was refused just before', async () => {
+test.concurrent('the ingest report survives a restart, including the last refusals', async () => {
   const first = await startLocal();
   const bearer = await token(first.http, first.credentials);
   const id = await createApplication(first.http, bearer, { name: 'shop' });

@@ -18,7 +18,7 @@ const adopting = new Set([
   'GET /users/me',
 ]);
 
-/** The routes outside of applications that a bound key may call. They show nothing of other applications. */
+/** The routes outside of applications that a bound key may call. They do not show other applications. */
 const unbound = new Set(['GET /applications', 'GET /home', 'GET /search', 'GET /teams', 'GET /users/me']);
 
 async function makeKey(settings: object): Promise<NewApiKey> {
@@ -45,12 +45,12 @@ async function refusals(token: string, prepare: (path: string) => Promise<void> 
 const most = routes.filter((route) => route !== 'DELETE /teams/:id');
 
 describe('an API key', () => {
-  test('with the scope ingest-adopt adopts tokens, and reads what that needs', async () => {
+  test('can adopt tokens, and read what adoption requires, with the scope ingest-adopt', async () => {
     const token = await world.fetchToken(await makeKey({ scopes: ['ingest-adopt'] }));
     expect(await refusals(token)).toEqual(most.filter((route) => !adopting.has(route)));
   });
 
-  test('that is bound to applications reaches only those, with any scope', async () => {
+  test('reaches only the applications that it is bound to, with any scope', async () => {
     const key = await makeKey({ scopes: ['admin'] });
     const token = await world.fetchToken(key);
     const own = `/api/v2/teams/${world.home.teamId}/api-keys/${key.apiKey.clientId}`;
@@ -84,13 +84,13 @@ describe('the scopes of an API key', () => {
     [{ scopes: ['read', 'ingest-adopt'] }, ['read', 'ingest-adopt'], 'Viewer'],
     [{ scopes: ['ingest-adopt'] }, ['ingest-adopt'], 'Viewer'],
     [{ scopes: ['admin', 'read'] }, ['admin', 'read'], 'Admin'],
-  ])('of %j are %j, with the role %s', async (wanted, scopes, role) => {
+  ])('follow from %j as %j, with the role %s', async (wanted, scopes, role) => {
     const { as, ada, path } = await open();
     const { json } = await as(ada, 'POST', path, { name: 'CI', ...wanted });
     expect(json).toMatchObject({ scopes, role });
   });
 
-  test('take effect at once for its tokens, with the role of the key and not of the token', async () => {
+  test('take effect immediately for its tokens, with the role of the key and not of the token', async () => {
     const { as, ada, call, path } = await open();
     const [own] = (await call('GET', path)).json.items;
     const change = (body: object) => as(ada, 'PATCH', `${path}/${own.clientId}`, body);
@@ -111,12 +111,12 @@ describe('the scopes of an API key', () => {
     [{ applications: [] }],
     [{ applications: ['none', 'none'] }],
     [{ applications: 'all' }],
-  ])('are refused as %j', async (wanted) => {
+  ])('cannot be %j', async (wanted) => {
     const { as, ada, path } = await open();
     expect((await as(ada, 'POST', path, { name: 'CI', ...wanted })).status).toBe(400);
   });
 
-  test('bind it to applications of its team only, until that is lifted', async () => {
+  test('are limited to bound applications of its team until the limit is lifted', async () => {
     const { as, ada, path, application, tom, otherTeamId } = await open();
     const foreign = (await as(tom, 'POST', '/applications', { name: 'Other', teamId: otherTeamId })).json.id;
     for (const id of ['none', foreign]) {

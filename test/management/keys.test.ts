@@ -8,7 +8,7 @@ async function open() {
 }
 
 describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => {
-  test('is returned with its text at creation, and works at once', async () => {
+  test('is returned with its text at creation, and works immediately', async () => {
     const { call, path, clock, directory } = await open();
     const { status, json, headers } = await call('POST', path, { type, name: 'Web' });
     expect(status).toBe(201);
@@ -123,7 +123,7 @@ test('a key cannot be deleted through another application', async () => {
 
 test.each<[unknown, string, string]>([
   [{ type: 'frontend' }, 'invalid_body', 'Field type must be "Frontend" or must be "Mobile" or must be "Backend"'],
-])('refuses %j', async (body, code, detail) => {
+])('the key %j is refused', async (body, code, detail) => {
   const { call, path } = await open();
   const response = await call('POST', path, body);
   expect(response).toMatchObject({ status: 400, json: { code } });
@@ -148,7 +148,7 @@ describe('an adopted token', () => {
   const token = `default:production.${'a'.repeat(56)}`;
   const wanted = { token, type: 'Frontend', environment: 'Production', name: 'Unleash' };
 
-  test('works at once, and only its hash is kept', async () => {
+  test('works immediately, and only its hash is stored', async () => {
     const { call, path, directory, clock } = await open();
     const made = await call('POST', `${path}/adopt`, wanted);
     expect(made.status).toBe(201);
@@ -166,7 +166,7 @@ describe('an adopted token', () => {
     expect(directory.findKey(token)?.key).toMatchObject({ id: made.json.id, text: null });
   });
 
-  test('is not named like a key that was created', async () => {
+  test('has another default name than a created key', async () => {
     const { call, path } = await open();
     const { name: _, ...unnamed } = wanted;
     expect((await call('POST', `${path}/adopt`, unnamed)).json.name).toBe('Adopted Frontend');
@@ -178,7 +178,7 @@ describe('an adopted token', () => {
     ['repeats two characters', 'Backend', 'a1'.repeat(20), ['weak']],
     ['consists of words', 'Backend', 'unleash-insecure-client-api-token-of-the-shop', ['weak']],
     ['is public anyway', 'Frontend', 'unleash-insecure-frontend-api-token', []],
-  ])('that %s has the warnings that fit', async (_, type, secret, codes) => {
+  ])('has the right warnings if it %s', async (_, type, secret, codes) => {
     const { call, path, clock } = await open();
     const adopted = await call('POST', `${path}/adopt`, { ...wanted, type, token: `default:production.${secret}` });
     const at = new Date(clock.now()).toISOString();

@@ -13,10 +13,10 @@ import { fixtureNames, unpack } from '../fixtures/stores/unpack.ts';
 import { freshDirectory, manage } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
 
-/** When the service starts again: the deliveries that wait are due. In ms after the fixture was made. */
+/** Time of the restart of the service, ms after the creation of the fixture: the waiting deliveries are due. */
 const restartedAfter = 180_000;
 
-/** A field that a later version may add to a record. This version must preserve it in each change. */
+/** A field that a later version might add to a record. This version must preserve the field in each change. */
 const later = { addedLater: ['kept', { as: 'it', was: 1 }] };
 
 type Records = Map<string, Record<string, unknown>>;

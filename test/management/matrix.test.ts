@@ -7,10 +7,10 @@ import { goodRequest, makeRoomFor, operationNamed } from './support/targets.ts';
 import { type Lot, openWorld } from './support/world.ts';
 
 /**
- * Every route, with the status for each kind of caller: without a token; with a malformed, expired or invalidated one, or one
- * without the service's scope; an Admin of another team; a User and an Admin of the team; API keys of either role; a
- * Viewer; a Viewer who is an Admin of another team (guest); and a Viewer by default who is an Admin of the team (lead).
- * `:self` is the caller; all other objects belong to the team.
+ * Every route, with the status for each kind of caller: without a token; with a malformed, expired or invalidated
+ * token, or a token without the service's scope; an Admin of another team; a User and an Admin of the team; API keys of
+ * either role; a Viewer; a Viewer who is an Admin of another team (guest); and a Viewer by default who is an Admin of
+ * the team (lead). `:self` is the caller; all other objects belong to the team.
  */
 const matrix = `
                                                            none malf. exp. inval. scope other User Admin key:User key:Admin Viewer guest lead
@@ -201,7 +201,7 @@ test('every route is in the matrix', () => {
 });
 
 describe.each(rows.map((row, number) => ({ ...row, number })))('$route', ({ route, statuses, number }) => {
-  test('answers each caller as in the matrix', async () => {
+  test('responds to each caller as in the matrix', async () => {
     await makeRoomFor(world, route);
     const cells = await Promise.all(
       callers.map(async ([name, callAs], column) => {
@@ -234,20 +234,20 @@ describe.each(rows.map((row, number) => ({ ...row, number })))('$route', ({ rout
   });
 });
 
-/** Client addresses of the latest entries that an Admin of the team reads. */
+/** Client addresses of the latest audit log entries of an Admin of the team. */
 async function addressesInAuditLog(): Promise<Set<string>> {
   const response = await world.send(world.asAdmin, 'GET', '/api/v2/audit?limit=200');
   const { items } = (await response.json()) as { items: { actor: { address: string } }[] };
   return new Set(items.map(({ actor }) => actor.address));
 }
 
-/** Whether the change appears in the part of the audit log that an Admin of the team reads. */
+/** True if the change appears in the audit log of an Admin of the team. */
 function isNoted(route: string, id: string): boolean {
   const isElsewhere = id === world.outsider.id || (route === 'POST /teams' && id === world.lead.id);
   return !route.startsWith('GET') && !/preferences|views/.test(route) && !isElsewhere;
 }
 
-/** An Admin of another team learns from 404 that an id is unknown, as 403 tells that it belongs to another team. */
+/** Checks that an Admin of another team gets 404 for an unknown id, and not 403 as for an object of the team. */
 async function checkUnknownId(
   route: string,
   { header, method, body }: { header: string | undefined; method: string; body: unknown },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openUsersFixture } from './people.ts';
 
 describe('the role of a member', () => {
-  test('is set by an Admin of the team, and holds in that team only', async () => {
+  test('is set by an Admin of the team, and is valid only in that team', async () => {
     const { as, bob, eve, team, otherTeamId, directory } = await openUsersFixture();
     const inOther = `/teams/${otherTeamId}/members/${eve.user.id}`;
     const added = await as(bob, 'PUT', inOther, { role: 'Admin' });
@@ -16,7 +16,7 @@ describe('the role of a member', () => {
     expect(await as(eve, 'PATCH', `/teams/${otherTeamId}`, { name: 'C' })).toMatchObject({ status: 403 });
   });
 
-  test('stays without a body, and follows the default role if the team has none', async () => {
+  test('is unchanged by a request without a body, and follows the default role if it is not set', async () => {
     const { as, ada, bob, eve, team, otherTeamId } = await openUsersFixture();
     const path = `/teams/${team.id}/members/${eve.user.id}`;
     expect((await as(ada, 'PUT', path)).json).toMatchObject({ role: 'User' });
@@ -48,7 +48,7 @@ describe('the role of a member', () => {
     expect(last).toMatchObject({ status: 409, json: { code: 'conflict' } });
   });
 
-  test('lets an Admin add only people whom they manage elsewhere', async () => {
+  test('can be given by an Admin only to users whom they manage in another team', async () => {
     const { as, bob, addUser, team, otherTeamId } = await openUsersFixture();
     const zoe = await addUser('Zoe', 'Admin', [team.id]);
     await as(bob, 'PUT', `/teams/${otherTeamId}/members/${zoe.user.id}`, { role: 'Viewer' });

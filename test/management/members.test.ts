@@ -31,7 +31,7 @@ test('a member is listed only with the teams shared with the caller', async () =
   expect((await as(bob, 'GET', `${path}/${bob.user.id}`)).json.teams).toEqual([team.id, otherTeamId]);
 });
 
-test('a member is found by id, and users outside the team are not', async () => {
+test('GET /teams/:id/members/:userId finds only members', async () => {
   const { as, eve, ada, tom, path } = await open();
   expect((await as(eve, 'GET', `${path}/${ada.user.id}`)).json).toMatchObject({ name: 'Ada' });
   const hidden = await as(eve, 'GET', `${path}/${tom.user.id}`);
@@ -54,8 +54,8 @@ test('pages list every lasting member exactly once while others join and leave',
   expect(seen.at(-1)?.name).toBe('Late');
 });
 
-describe('adding a member', () => {
-  test('of a shared team is idempotent and takes effect at once', async () => {
+describe('PUT /teams/:id/members/:userId', () => {
+  test('is idempotent for a user of a shared team, and takes effect immediately', async () => {
     const { as, bob, tom, path, team, otherTeamId } = await open();
     expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 403 });
     const member = `${path}/${tom.user.id}`;
@@ -68,21 +68,21 @@ describe('adding a member', () => {
     expect(own).toMatchObject({ teams: [otherTeamId, team.id], primaryTeam: otherTeamId });
   });
 
-  test('without a shared team is refused', async () => {
+  test('refuses a user without a shared team', async () => {
     const { as, ada, tom, path, directory } = await open();
     const refused = await as(ada, 'PUT', `${path}/${tom.user.id}`);
     expect(refused).toMatchObject(refusal(403, 'not_in_team'));
     expect(directory.users.get(tom.user.id)?.teams).toEqual(tom.user.teams);
   });
 
-  test('gives an Admin of only one of their teams no power over their account', async () => {
+  test("does not let an Admin of only one of the user's teams change the account", async () => {
     const { as, ada, bob, tom, path } = await open();
     await as(bob, 'PUT', `${path}/${tom.user.id}`);
     expect(await as(ada, 'PATCH', `/users/${tom.user.id}`, { role: 'User' })).toMatchObject({ status: 403 });
     expect(await as(ada, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 403 });
   });
 
-  test('is 404 for an unknown user, and 403 beyond the plan', async () => {
+  test('responds with 404 for an unknown user, and with 403 beyond the plan', async () => {
     const { as, ada, bob, tom, path, team, addUser } = await open();
     expect(await as(ada, 'PUT', `${path}/user_none`)).toMatchObject({ status: 404 });
     for (const name of ['F', 'G']) await addUser(name);
@@ -95,8 +95,8 @@ describe('adding a member', () => {
   });
 });
 
-describe('removing a member', () => {
-  test('takes effect at once, and the user keeps their other teams', async () => {
+describe('DELETE /teams/:id/members/:userId', () => {
+  test('takes effect immediately, and the user keeps their other teams', async () => {
     const { as, ada, bob, path, team, otherTeamId, directory } = await open();
     expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 204 });
     expect(await as(bob, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 403 });
@@ -105,7 +105,7 @@ describe('removing a member', () => {
     expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 404 });
   });
 
-  test('from their only team deletes the user, with an entry in the audit log', async () => {
+  test('deletes a user without another team, with an entry in the audit log', async () => {
     const { as, ada, eve, path, directory, callWith } = await open();
     expect(await as(ada, 'DELETE', `${path}/${eve.user.id}`)).toMatchObject({ status: 204 });
     expect(directory.users.has(eve.user.id)).toBe(false);
@@ -115,7 +115,7 @@ describe('removing a member', () => {
     expect(items[0].target).toEqual({ type: 'user', id: eve.user.id, name: 'eve@example.com' });
   });
 
-  test('is refused for the last Admin, and for oneself in the only team', async () => {
+  test('refuses to remove the last Admin, and the caller from their only team', async () => {
     const { as, ada, bob, tom, path, otherTeamId } = await open();
     const others = `/teams/${otherTeamId}/members`;
     const only = await as(ada, 'DELETE', `${path}/${ada.user.id}`);

@@ -4,7 +4,7 @@ import { limits } from '../../src/contract/plans.ts';
 import { refusal } from '../auth/fixture.ts';
 import { openRegistry } from './registry.ts';
 
-test('a metric is declared, changed, declared the same again, and removed', async () => {
+test('a metric is declared, changed, declared again without a change, and removed', async () => {
   const { ask, application, store } = await openRegistry();
   const made = await ask('PUT', '/metrics/load', { kind: 'gauge', unit: '%' });
   expect(made).toMatchObject({
@@ -89,13 +89,13 @@ test('a declared kind also applies to the metrics of features', async () => {
   ]);
 });
 
-test('refuses a body that names another metric', async () => {
+test('a declaration that names another metric is refused', async () => {
   const { ask } = await openRegistry();
   const refused = refusal(400, 'invalid_body');
   expect(await ask('PUT', '/metrics/load', { kind: 'gauge', name: 'other' })).toMatchObject(refused);
 });
 
-test.each([surplusName, '..', 'a%0Ab', 'x'.repeat(257)])('refuses the name %j', async (name) => {
+test.each([surplusName, '..', 'a%0Ab', 'x'.repeat(257)])('a metric named %j is refused', async (name) => {
   const { ask } = await openRegistry();
   expect(await ask('PUT', `/metrics/${name}`, { kind: 'gauge' })).toMatchObject(refusal(400, 'invalid_name'));
 });

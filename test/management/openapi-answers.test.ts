@@ -14,7 +14,7 @@ import { routes } from './support/routes.ts';
 import { goodRequest, operationNamed } from './support/targets.ts';
 import { openWorld, type World } from './support/world.ts';
 
-/** A documented answer. */
+/** A documented response. */
 interface DocumentedResponse {
   readonly route: string;
   readonly status: number;
@@ -23,7 +23,7 @@ interface DocumentedResponse {
 
 const operationsOfDocument = [...routes, 'POST /api/account/invalidate-token', 'GET /api/v2/openapi.json'];
 
-/** Every answer of every operation, with each refusal code. */
+/** Every response of every operation, with each refusal code. */
 const promised: readonly DocumentedResponse[] = operationsOfDocument.flatMap((route) => {
   const { responses } = operations.get(operationNamed(route))!;
   return Object.entries(responses).flatMap(([status, { content = {} }]): DocumentedResponse[] => {
@@ -36,7 +36,9 @@ const promised: readonly DocumentedResponse[] = operationsOfDocument.flatMap((ro
 
 const hasCode = (code: RefusalCode) => (one: DocumentedResponse) => one.code === code;
 
-/** The disk of a worker cannot be made to fail here, and its queue not be filled. */
+/**
+ * True for responses that a test cannot cause here: the disk of a worker cannot fail, and its queue cannot be filled.
+ */
 const withoutCase = (one: DocumentedResponse) =>
   (hasCode('store_unavailable')(one) && one.route.startsWith('DELETE /applications/:id/identities')) ||
   (hasCode('backpressure')(one) && one.route === 'POST /applications/:id/imports');
@@ -60,7 +62,7 @@ function send(world: World, { authorization, method, path, body, headers }: Docu
   return world.send(authorization, method, path, body, headers);
 }
 
-/** Sends a request, repeatedly if the recipe demands it, until it receives the answer. */
+/** Sends a request, repeatedly if the recipe demands it, until it receives the wanted response. */
 async function fetchResponse(world: World, wanted: DocumentedRequest, status: number): Promise<Response> {
   const { again } = wanted;
   if (again === undefined) return send(world, wanted);
@@ -71,7 +73,10 @@ async function fetchResponse(world: World, wanted: DocumentedRequest, status: nu
   }
 }
 
-/** Requests that fill a queue. They continue after the answer to one test: a queue of passwords stays full for seconds. */
+/**
+ * Requests that fill a queue. They continue after the response to one test: a queue of passwords stays full for
+ * seconds.
+ */
 class Crowd {
   readonly #send: () => readonly Promise<string>[];
   #pending: Promise<unknown> | undefined;
@@ -80,7 +85,7 @@ class Crowd {
     this.#send = () => wanted().map(async (each) => (await send(world, each)).text());
   }
 
-  /** Sends the requests unless earlier ones are pending. */
+  /** Sends the requests unless earlier requests are pending. */
   gather(): void {
     this.#pending ??= Promise.all(this.#send()).finally(() => {
       this.#pending = undefined;
@@ -92,7 +97,7 @@ class Crowd {
   }
 }
 
-/** Sends a request among those of a crowd until it receives the answer. */
+/** Sends a request among the requests of a crowd until it receives the wanted response. */
 async function fetchResponseInCrowd(
   world: World,
   crowd: Crowd,
@@ -123,10 +128,10 @@ function named(cases: readonly DocumentedResponse[]) {
   return cases.map((one) => [`${one.route}: ${one.status} ${one.code ?? ''}`, one] as const);
 }
 
-describe('the service answers as documented', () => {
+describe('a documented response', () => {
   const special = (['rate_limited', 'store_unavailable', 'engine_unavailable', 'backpressure'] as const).map(hasCode);
   const plain = promised.filter((one) => !special.some((is) => is(one)));
-  test.each(named(plain))('%s', async (_name, one) => {
+  test.each(named(plain))('matches the document: %s', async (_name, one) => {
     const wanted = await requestFor(usual, one.route, one.code ?? one.status);
     await check(one, await fetchResponse(usual, wanted, one.status));
   });
@@ -136,21 +141,21 @@ describe('the service answers as documented', () => {
 const findSchema = (route: string) =>
   operations.get(operationNamed(route))!.requestBody?.content['application/json']?.schema;
 
-/** The field in which a body differs from a good one. */
+/** The field in which a body differs from a good body. */
 function changedField(sent: unknown, good: object): string {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return 'body';
   const [before, after] = [good, sent].map((body) => new Map(Object.entries(body)));
   return [...after!.keys(), ...before!.keys()].find((name) => after!.get(name) !== before!.get(name)) ?? '';
 }
 
-/** Refusals of a body. The last two are for a wrong name of an environment, and for the password of another user. */
+/** Codes for a refused body. The last two are for an unknown environment, and for the password of another user. */
 const ofBodies = ['invalid_body', 'invalid_name', 'invalid_time', 'unknown_environment', 'forbidden'];
 
-describe('a body that breaks a rule of its schema is refused, and changes nothing', () => {
-  // A scan may name features by any text.
+describe('a body that breaks a rule of its schema', () => {
+  // A scan may contain any text as a feature name.
   const checked = routes.filter((route) => findSchema(route) !== undefined && !route.includes('code-scans/'));
 
-  test.each(checked)('%s', async (route) => {
+  test.each(checked)('is refused, and changes nothing: %s', async (route) => {
     const { method, path, body = {} } = await goodRequest(usual, route);
     const latest = async () => (await usual.send(usual.asAdmin, 'GET', '/api/v2/audit?limit=1')).json();
     const before = await latest();
@@ -161,16 +166,16 @@ describe('a body that breaks a rule of its schema is refused, and changes nothin
     const served = (await Promise.all(responses)).filter(
       ({ code, detail, field }) =>
         !ofBodies.includes(code) ||
-        (code === 'invalid_body' && !detail.includes(field) && !detail.startsWith('Cannot take metric')),
+        (code === 'invalid_body' && !detail.includes(field) && !detail.startsWith('`metric` must')),
     );
     expect(served).toEqual([]);
     expect(await latest()).toEqual(before);
   });
 });
 
-describe('too many requests of one client', () => {
+describe('a client with too many requests', () => {
   const cases = promised.filter(hasCode('rate_limited'));
-  test.each(named(cases))('%s', async (_name, one) => {
+  test.each(named(cases))('gets the documented response: %s', async (_name, one) => {
     const [method = '', path = ''] = one.route.split(' ');
     const authorization = `Bearer ${await limited.sign(limited.admin)}`;
     const wanted = { authorization, method, path: `/api/v2${path}`, again: () => ({}) };
@@ -178,7 +183,7 @@ describe('too many requests of one client', () => {
   });
 });
 
-describe.each(['reports', 'passwords'] as const)('too many %s of many teams at once', (what) => {
+describe.each(['reports', 'passwords'] as const)('a queue full of %s', (what) => {
   const isOfUsers = ({ route }: DocumentedResponse) => route.includes(' /users');
   const cases = promised.filter(
     (one) => hasCode('backpressure')(one) && !withoutCase(one) && isOfUsers(one) === (what === 'passwords'),
@@ -189,7 +194,7 @@ describe.each(['reports', 'passwords'] as const)('too many %s of many teams at o
   });
   afterAll(() => crowd.end());
 
-  test.each(named(cases))('%s', async (_name, one) => {
+  test.each(named(cases))('causes the documented response: %s', async (_name, one) => {
     if (what === 'reports') await crowd.end(); // A refused report would fail the setup below.
     const wanted = await requestFor(usual, one.route, 'backpressure');
     await check(one, await fetchResponseInCrowd(usual, crowd, wanted, one.status));
@@ -206,7 +211,7 @@ describe('a full disk', () => {
     full.store.lmdb.batch = () => Promise.reject(noRoom);
   });
 
-  test.each(named(cases))('%s', async (_name, one) => {
+  test.each(named(cases))('causes the documented response: %s', async (_name, one) => {
     await check(one, await send(full, wanted.get(one.route)!));
   });
 });
@@ -217,7 +222,7 @@ describe('an unreachable PostgreSQL', () => {
     storage.away = true;
   });
 
-  test.each(named(cases))('%s', async (_name, one) => {
+  test.each(named(cases))('causes the documented response: %s', async (_name, one) => {
     const [method = '', path = ''] = one.route.split(' ');
     const whole = path.startsWith('/api/') ? path : `/api/v2${path}`;
     const response = await apart.send(apart.asAdmin, method, whole);
@@ -226,7 +231,7 @@ describe('an unreachable PostgreSQL', () => {
   });
 });
 
-describe('answers with data are as documented:', () => {
+describe('a documented response with data', () => {
   const application = '/api/v2/applications/{id}';
   let path: string;
 
@@ -243,7 +248,7 @@ describe('answers with data are as documented:', () => {
     [application, '/metrics', '', /"declared":false/],
     [application, '/keys', '', /"leaked"/],
     ['/api/v2/audit', '', '', /"actor"/],
-  ])('%s%s', async (base, more, query, something) => {
+  ])('matches the document: %s%s', async (base, more, query, something) => {
     const asked = `${base}${more}`.replace(application, path).replace('{identity}', 'user-7');
     const response = await read(await usual.send(usual.asAdmin, 'GET', `${asked}${query}`));
     expect(response).toMatchObject({ status: 200, text: expect.stringMatching(something) });

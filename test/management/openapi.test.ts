@@ -6,7 +6,7 @@ import { bodyDepartures, closed, departures } from './support/conformance.ts';
 import { openapi, operations } from './support/openapi-document.ts';
 import { routes } from './support/routes.ts';
 
-describe('the document', () => {
+describe('the OpenAPI document', () => {
   test('is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
     expect(result.errors ?? []).toEqual([]);
@@ -19,11 +19,11 @@ describe('the document', () => {
     expect([...operations.keys()].sort()).toEqual([...rows, ...others].sort());
   });
 
-  test('has no dangling references', () => {
+  test('does not have dangling references', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
-  test('has examples of answers in the documented shape', () => {
+  test('has examples of responses in the documented shape', () => {
     const { wrong, seen } = checkExamples(closed);
     expect(wrong).toEqual([]);
     expect(seen).toBeGreaterThan(300);
@@ -52,8 +52,8 @@ describe('the document', () => {
   });
 });
 
-/** Other tests compare all answers with the document. These tests show that a deviation is detected. */
-describe('a deviation from the document is detected:', () => {
+/** Other tests compare all responses with the document. These tests show that a deviation is detected. */
+describe('createConformance', () => {
   const operation = 'POST /api/v2/applications/{id}/environments';
   const good = {
     status: 201,
@@ -61,25 +61,25 @@ describe('a deviation from the document is detected:', () => {
     text: JSON.stringify({ name: 'Test', createdAt: '2026-01-31T12:00:00.000Z' }),
   };
 
-  test('none', () => {
+  test('accepts a response and a body that match the document', () => {
     expect(departures(operation, good)).toEqual([]);
     expect(bodyDepartures(operation, '{"name":"Test"}')).toEqual([]);
   });
 
   test.each([
-    ['a status', { ...good, status: 202 }],
-    ['a header that is not documented', { ...good, headers: { ...good.headers, etag: '"x"' } }],
-    ['a header that is missing', { ...good, headers: { ...good.headers, location: undefined } }],
-    ['a content type', { ...good, headers: { ...good.headers, 'content-type': 'text/plain' } }],
-    ['a field that is not documented', { ...good, text: good.text.replace('{', '{"number":1,') }],
-    ['a field that is missing', { ...good, text: '{"name":"Test"}' }],
+    ['an undocumented status', { ...good, status: 202 }],
+    ['an undocumented header', { ...good, headers: { ...good.headers, etag: '"x"' } }],
+    ['a missing header', { ...good, headers: { ...good.headers, location: undefined } }],
+    ['an undocumented content type', { ...good, headers: { ...good.headers, 'content-type': 'text/plain' } }],
+    ['an undocumented field', { ...good, text: good.text.replace('{', '{"number":1,') }],
+    ['a missing field', { ...good, text: '{"name":"Test"}' }],
     ['an invalid time', { ...good, text: '{"name":"Test","createdAt":"now"}' }],
-  ])('%s', (_name, response) => {
+  ])('detects %s', (_name, response) => {
     const headers = Object.entries(response.headers).filter((each): each is [string, string] => each[1] !== undefined);
     expect(departures(operation, { ...response, headers: Object.fromEntries(headers) })).toHaveLength(1);
   });
 
-  test.each(['{}', '{"name":""}', '{"name":"Test","number":1}'])('a body such as %s', (body) => {
+  test.each(['{}', '{"name":""}', '{"name":"Test","number":1}'])('detects a body such as %s', (body) => {
     expect(bodyDepartures(operation, body)).toHaveLength(1);
   });
 });

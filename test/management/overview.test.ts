@@ -54,7 +54,7 @@ async function openShop() {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-test('an empty overview has every bucket, with zeros', async () => {
+test('an overview without data has zeros in every bucket', async () => {
   const { read } = await openShop();
   const overview = await read();
   expect(overview).toMatchObject({
@@ -142,7 +142,7 @@ test('users are counted for the requested features', async () => {
   }
 });
 
-test('an overview is answered 304 until a figure changes', async () => {
+test('an overview gets 304 until a figure changes', async () => {
   const { send, get } = await openShop();
   const url = '/overview?environment=Production&from=2020-01-01T00:00:00Z&to=2040-01-01T00:00:00Z&step=day';
   const ask = (headers: Record<string, string> = {}) => get(url, headers);
@@ -175,7 +175,7 @@ test.each([
   ['gzip;q=0', null],
   ['br', null],
   ['identity', null],
-])('a caller that accepts %j receives the same figures as %j', async (accepted, coding) => {
+])('a caller that accepts %j receives the same figures with the coding %j', async (accepted, coding) => {
   const { get } = await openShop();
   const url = '/overview?environment=Production';
   const plain = await get(url, { 'accept-encoding': 'identity' });
@@ -185,14 +185,14 @@ test.each([
   expect(await response.json()).toEqual(await plain.json());
 });
 
-test('an overview of a deleted application is not answered from the cache', async () => {
+test('an overview of a deleted application is not served from the cache', async () => {
   const { path, get, read } = await openShop();
   await read();
   await manage(service.http, access, 'DELETE', path, 204);
   expect((await get('/overview?environment=Production')).status).toBe(404);
 });
 
-test('a declaration appears in the overview at once', async () => {
+test('a declaration appears in the overview immediately', async () => {
   const { path, send, get } = await openShop();
   await send({ f: { checkout: { on: [1] } } });
   passSecond();

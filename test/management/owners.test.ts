@@ -16,7 +16,7 @@ async function openOwners() {
   return { ...registry, ada: await createUser(directory, ada), grace: await createUser(directory, grace) };
 }
 
-test('owners and tags are set, shown everywhere, and declare a flag that was only seen', async () => {
+test('setting owners and tags declares a seen flag, and shows them in every list', async () => {
   const { ask, ada, team } = await openOwners();
   const owners = [
     { type: 'user', id: ada.id },
@@ -42,7 +42,7 @@ test('owners and tags are set, shown everywhere, and declare a flag that was onl
   expect(csv.text).toContain('Checkout, Q4');
   const rows = (await ask('GET', '/features?format=ndjson')).text;
   expect(JSON.parse(rows).owners).toEqual(['Ada Lovelace', team.name, '@shop/checkout']);
-  // What was read can be sent back, and an older entity tag is refused.
+  // Owners that were read can be sent back, and an older entity tag is refused.
   const again = await ask('PATCH', '/features/search', { owners: shown.owners });
   expect(again.json).toMatchObject(shown);
   const ifMatch = { 'if-match': again.headers['etag']! };
@@ -51,7 +51,7 @@ test('owners and tags are set, shown everywhere, and declare a flag that was onl
   expect((await ask('PATCH', '/features/search', { owners: [] })).json).toMatchObject({ owners: [], ownersFrom: null });
 });
 
-test('the list is filtered by owner, tag and the flags of the caller', async () => {
+test('the list of features is filtered by owner, tag and the flags of the caller', async () => {
   const { ask, ada, team, names } = await openOwners();
   for (const name of ['a', 'b', 'c']) await ask('POST', '/features', { name });
   await ask('PATCH', '/features/a', { owners: [{ type: 'user', id: ada.id }], tags: ['Q4'] });
@@ -84,7 +84,7 @@ test('an owner who was deleted, or has left the team, becomes a text', async () 
   ]);
 });
 
-test('a caller who is not in an owning team can send the owners back, and no other team', async () => {
+test('a caller outside an owning team can send that owner back, but cannot add other teams', async () => {
   const { ask, directory, application, otherTeamId, team } = await openOwners();
   const owner = { type: 'team', id: otherTeamId } as const;
   await patchFeature(directory, application.id, 'search', { owners: [owner] });
@@ -106,13 +106,13 @@ test.each([
   ['more than eight', Array.from({ length: 9 }, (_, at) => ({ type: 'text', name: `${at}` }))],
   ['a control character', [{ type: 'text', name: 'a\u0000b' }]],
   ['another type', [{ type: 'group', id: 'x' }]],
-])('refuses %s as owner, and changes nothing', async (_, owners) => {
+])('the owner is refused without a change: %s', async (_, owners) => {
   const { ask } = await openOwners();
   expect(await ask('PATCH', '/features/search', { owners })).toMatchObject(refusal(400, 'invalid_body'));
   expect((await ask('GET', '/features/search')).json.declared).toBe(false);
 });
 
-test('refuses users and teams that the application does not share', async () => {
+test("owners that do not belong to the application's team are refused", async () => {
   const { ask, grace, otherTeamId } = await openOwners();
   for (const owner of [
     { type: 'user', id: grace.id },
@@ -123,7 +123,7 @@ test('refuses users and teams that the application does not share', async () => 
 });
 
 test.each([[['']], [[' ']], [['a'.repeat(51)]], [Array.from({ length: 17 }, (_, at) => `${at}`)]])(
-  'refuses the tags %j',
+  'the tags %j are refused',
   async (tags) => {
     const { ask } = await openOwners();
     expect((await ask('PATCH', '/features/search', { tags })).json.code).toBe('invalid_body');

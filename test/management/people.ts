@@ -43,7 +43,7 @@ export interface Slow {
 // biome-ignore lint/suspicious/noExplicitAny: the expectations of a test state its type
 export type Item = any;
 
-/** The fixture of the management API with people in it. @param rate as `openManageFixture` */
+/** The fixture of the management API with users. @param rate see `openManageFixture` */
 export async function openUsersFixture(rate = 0): Promise<UsersFixture> {
   const fixture = await openManageFixture(rate);
   const { directory, settings, team, otherTeamId, call, dispatch } = fixture;

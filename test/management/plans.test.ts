@@ -26,16 +26,19 @@ test.each([
   ['fixed', 'free', 201, 'free'],
   ['fixed', 'enterprise', 403, undefined],
   ['open', undefined, 201, 'enterprise'],
-] as const)('with --plans %s an Admin on the plan team makes one on %s: %i', async (plans, plan, status, made) => {
-  const { call, addAdmin, directory, team } = await openFounders(plans);
-  await patchTeam(directory, team.id, { plan: 'team' });
-  await addAdmin();
-  const response = await call('POST', '/teams', { name: 'New', ...(plan && { plan }) });
-  expect(response.status).toBe(status);
-  if (made !== undefined) expect(response.json.plan).toBe(made);
-});
+] as const)(
+  '--plans %s lets an Admin on the plan team create a team on the plan %s: %i',
+  async (plans, plan, status, made) => {
+    const { call, addAdmin, directory, team } = await openFounders(plans);
+    await patchTeam(directory, team.id, { plan: 'team' });
+    await addAdmin();
+    const response = await call('POST', '/teams', { name: 'New', ...(plan && { plan }) });
+    expect(response.status).toBe(status);
+    if (made !== undefined) expect(response.json.plan).toBe(made);
+  },
+);
 
-test('the limits of a team have the allowances of its plan, their use, and the settings of the service', async () => {
+test('the limits of a team list the limits of its plan, their use, and the settings of the service', async () => {
   const { call, tokens, directory, team, application } = await openManageFixture(0, 'fixed');
   await patchTeam(directory, team.id, { plan: 'team' });
   await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -56,12 +59,12 @@ test('the limits of a team have the allowances of its plan, their use, and the s
   expect(json.settings).toContainEqual({
     setting: '--api-rate',
     value: 100,
-    words: 'Maximum API requests a second of a client with all of its tokens (0: unlimited)',
+    words: 'Maximum API requests per second of a client with all of its tokens (0: unlimited)',
   });
   expect(json.settings).toContainEqual(expect.objectContaining({ setting: '--burst', value: 20_000 }));
 });
 
-test('with --plans open, the limits allow an Admin to raise the plan', async () => {
+test('the limits of a team allow an Admin to raise the plan with --plans open', async () => {
   const { call, team } = await openManageFixture(0, 'open');
   expect((await call('GET', `/teams/${team.id}/limits`)).json.canRaise).toBe(true);
 });

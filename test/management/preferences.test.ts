@@ -4,7 +4,7 @@ import { openUsersFixture } from './people.ts';
 const path = '/users/me/preferences';
 const defaults = { timeZone: null, columns: {}, favourites: [] };
 
-test('users have preferences of their own, and change those that they name', async () => {
+test('users have separate preferences, and change only the given fields', async () => {
   const { as, ada, eve } = await openUsersFixture();
   expect(await as(eve, 'GET', path)).toMatchObject({ status: 200, json: defaults });
   const changed = await as(eve, 'PATCH', path, { timeZone: 'Europe/Berlin', columns: { flags: ['users'] } });
@@ -20,7 +20,7 @@ test('users have preferences of their own, and change those that they name', asy
   expect((await as(ada, 'GET', path)).json).toEqual(defaults);
 });
 
-test('preferences are no part of a user: neither the answer, nor its version, nor the audit log changes', async () => {
+test('preferences change neither the user, nor its version, nor the audit log', async () => {
   const { as, ada, eve } = await openUsersFixture();
   const read = async () => [
     (await as(ada, 'GET', `/users/${eve.user.id}`)).json,
@@ -32,7 +32,7 @@ test('preferences are no part of a user: neither the answer, nor its version, no
 });
 
 test.each(['Europe/Atlantis', '+01:00', 'europe berlin', '../etc/passwd'])(
-  'the unknown time zone %s is refused, and named',
+  'the unknown time zone %s is refused with its name',
   async (timeZone) => {
     const { as, eve } = await openUsersFixture();
     const refused = await as(eve, 'PATCH', path, { timeZone });

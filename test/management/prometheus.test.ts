@@ -46,7 +46,7 @@ test('the usage of this month is exposed by environment, feature and variant', a
   });
 });
 
-test('counters are reset at the start of each month', async () => {
+test('counters are reset at the beginning of each month', async () => {
   const registry = await openRegistry();
   const checks = async () =>
     (await scrape(registry)).samples.find(({ name }) => name === 'flagmeter_feature_checks_total')?.value;
@@ -59,7 +59,7 @@ test('counters are reset at the start of each month', async () => {
   expect(await checks()).toBe(2);
 });
 
-test('of too many series, the largest are exposed and the others are counted', async () => {
+test('the largest of too many series are exposed, and the omitted series are counted', async () => {
   const store = temporaryUsage();
   const batch = new Batch();
   const surplus = 7;

@@ -5,7 +5,7 @@ import { createTeam } from '../../src/accounts/teams.ts';
 import { addToList, issueAccessToken } from '../../src/auth/oauth/tokens.ts';
 import { openUsersFixture, type SignedInUser } from './people.ts';
 
-test("a token of a team's sign-in client reaches only that team, whatever the teams of its user", async () => {
+test("a token of a team's sign-in client reaches only that team, even if its user has other teams", async () => {
   const { directory, settings, clock, ada, team, callWith } = await openUsersFixture();
   const evil = await createTeam(directory, 'Evil');
   await putMember(directory, evil.id, ada.user.id);
@@ -39,7 +39,7 @@ test("a token of a team's sign-in client reaches only that team, whatever the te
   expect(await statusesWith('flagmeter-cli')).toEqual([200, 200]);
 });
 
-test("a token of a team's sign-in client does not remove factors of a user of several teams", async () => {
+test("a token of a team's sign-in client cannot remove factors of a user of several teams", async () => {
   const { directory, settings, bob, eve, team, accountStore, callWith } = await openUsersFixture();
   const clientId = 'signin_1';
   const names = { clientId, number: 1, teamId: team.id, name: 'Wiki', redirectUris: [], secretHash: null };
@@ -63,7 +63,7 @@ test("a token of a team's sign-in client does not remove factors of a user of se
   expect(await removeTotp(eve, clientId)).toBe(204);
 });
 
-test('a token invalidated while a body is in flight makes no change', async () => {
+test('a token invalidated while a body is in flight cannot make changes', async () => {
   const { slowly, ada, tokens, as, team, accountStore } = await openUsersFixture();
   const path = `/teams/${team.id}/api-keys`;
   const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, { name: 'backdoor', role: 'Admin' });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { maxSignInAge } from '../../src/contract/step-up.ts';
 import { openUsersFixture } from './people.ts';
 
-test('a dangerous change needs a sign-in of the last fifteen minutes, and others do not', async () => {
+test('only a dangerous change requires a sign-in in the last fifteen minutes', async () => {
   const { as, ada, eve, clock } = await openUsersFixture();
   const path = `/users/${eve.user.id}`;
   clock.advance(maxSignInAge * 1000);
@@ -16,14 +16,14 @@ test('a dangerous change needs a sign-in of the last fifteen minutes, and others
   expect(await as(ada, 'PATCH', path, { name: 'Eva' })).toMatchObject({ status: 200 });
 });
 
-test('an API key needs no recent sign-in', async () => {
+test('an API key does not need a recent sign-in', async () => {
   const { call, eve, clock } = await openUsersFixture();
   clock.advance((maxSignInAge + 1) * 1000);
   const changed = await call('PATCH', `/users/${eve.user.id}`, { role: 'Admin' });
   expect(changed).toMatchObject({ status: 200 });
 });
 
-test('a route that is dangerous as a whole needs a recent sign-in', async () => {
+test('a route that is always dangerous requires a recent sign-in', async () => {
   const { as, ada, eve, team, clock } = await openUsersFixture();
   clock.advance((maxSignInAge + 1) * 1000);
   const key = { name: 'ci', scopes: ['read'] };

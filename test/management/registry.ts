@@ -37,7 +37,9 @@ export interface Registry extends ManageFixture {
   seeFeatureMetric(feature: string, metric: string, value: number): void;
 }
 
-/** Opens a registry; a feature is stale after 30 days, and an environment has room for three features and two metrics. */
+/**
+ * Opens a registry; a feature is stale after 30 days, and an environment has room for three features and two metrics.
+ */
 export async function openRegistry(): Promise<Registry> {
   const fixture = await openManageFixture();
   const { directory, settings, clock, application, team } = fixture;
@@ -57,7 +59,7 @@ export async function openRegistry(): Promise<Registry> {
   const { clientId: sub } = (await fixture.addClient('User')).apiKey;
   const claims = { sub, client_id: sub, scope: 'openid flagmeter', team: [team.id], primaryTeam: team.id };
   const ask: Registry['ask'] = async (method, path, body, headers = {}) => {
-    // A new one each time, because the clock of a test jumps past the expiry of a token.
+    // Each request has a new token, because the clock of a test jumps past the expiry of a token.
     const token = await issueAccessToken(settings, { ...claims, role: 'User' });
     return send(dispatch, `/api/v2/applications/${application.id}${path}`, {
       method,
@@ -100,7 +102,7 @@ export async function openRegistry(): Promise<Registry> {
   };
 }
 
-/** Copies tasks and results, as between threads. */
+/** Makes reports in this thread, but copies tasks and results as between threads. */
 function reportsInThisThread(store: UsageTables): ReportPool {
   const reports = createReports(store);
   return {

@@ -24,7 +24,7 @@ async function signInEve({ directory, settings, accountStore, clock, eve }: User
 }
 
 describe('a reset link', () => {
-  test('is made for a day, and leaves the password and the sessions', async () => {
+  test('is valid for a day, and does not end the password and the sessions', async () => {
     const fixture = await openUsersFixture();
     const { as, ada, eve, directory, clock } = fixture;
     const eves = await signInEve(fixture);
@@ -38,7 +38,7 @@ describe('a reset link', () => {
     expect(invitation).toEqual({ purpose: 'reset-link', expiresAt });
   });
 
-  test('ends the password, the sign-ins and the sessions at once with endSessions', async () => {
+  test('ends the password, the sign-ins and the sessions immediately with endSessions', async () => {
     const fixture = await openUsersFixture();
     const { as, ada, eve, directory } = fixture;
     const eves = await signInEve(fixture);
@@ -50,7 +50,7 @@ describe('a reset link', () => {
     expect(actions).toEqual(['reset-link.created', 'user.password-changed']);
   });
 
-  test('of an invited user is another invitation', async () => {
+  test('is another invitation if the user is invited', async () => {
     const { as, ada, clock } = await openUsersFixture();
     const { id } = (await as(ada, 'POST', '/users', { email: 'zoe@example.com', name: 'Zoe' })).json;
     const { json } = await as(ada, 'POST', `/users/${id}/reset-link`, {});
@@ -58,7 +58,7 @@ describe('a reset link', () => {
     expect(json).toMatchObject({ purpose: 'invitation', expiresAt });
   });
 
-  test('is withdrawn once', async () => {
+  test('can be withdrawn once', async () => {
     const { as, ada, eve } = await openUsersFixture();
     const path = `/users/${eve.user.id}/reset-link`;
     await as(ada, 'POST', path, {});
@@ -69,7 +69,7 @@ describe('a reset link', () => {
     expect(latest).toMatchObject({ action: 'reset-link.withdrawn', target: { id: eve.user.id } });
   });
 
-  test('ends when the user joins another team, whose Admins did not make it', async () => {
+  test('ends when the user joins another team, whose Admins did not create it', async () => {
     const { as, ada, bob, eve, otherTeamId } = await openUsersFixture();
     await as(ada, 'POST', `/users/${eve.user.id}/reset-link`, {});
     expect(await as(bob, 'PUT', `/teams/${otherTeamId}/members/${eve.user.id}`, { role: 'Admin' })).toMatchObject({
@@ -84,7 +84,7 @@ describe('a reset link', () => {
     ['ada', 'bob', 403, 'forbidden'],
     ['eve', 'ada', 403, 'forbidden'],
     ['tom', 'eve', 403, 'not_in_team'],
-  ] as const)('made by %s for %s is answered %i %s', async (caller, who, status, code) => {
+  ] as const)('is refused if %s creates it for %s: %i %s', async (caller, who, status, code) => {
     const { as, directory, ...fixture } = await openUsersFixture();
     const path = `/users/${fixture[who].user.id}/reset-link`;
     for (const [method, body] of [['POST', { endSessions: true }] as const, ['DELETE', undefined] as const])

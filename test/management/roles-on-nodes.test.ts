@@ -11,7 +11,7 @@ import { needing } from '../support/needing.ts';
 
 const { test } = needing('postgresql');
 
-test('a role that one node changes counts at another from the next request on', async () => {
+test('a role that one node changes takes effect on another node with the next request', async () => {
   const url = await newDatabase(await sharedServer());
   const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(url) }));
   const node = openNode(url);

@@ -12,7 +12,7 @@ describe('a rotated key', () => {
   const day = 24 * 3_600_000;
 
   test.each(['Frontend', 'Mobile', 'Backend'] as const)(
-    'of type %s is accepted for a day next to the new one, and then becomes a revoked key',
+    'is accepted for a day next to its successor, and is then revoked: %s',
     async (type) => {
       const { call, path, clock, directory, application, store: accounts, accountStore } = await open();
       const old = (await call('POST', path, { type, name: 'Web' })).json;
@@ -40,7 +40,7 @@ describe('a rotated key', () => {
     },
   );
 
-  test('cannot be rotated again, and ends when its successor is rotated', async () => {
+  test('cannot be rotated again, and is revoked when its successor is rotated', async () => {
     const { call, path, directory } = await open();
     const first = (await call('POST', path, { type: 'Backend' })).json;
     const second = (await call('POST', `${path}/${first.id}/rotate`)).json;
@@ -54,7 +54,7 @@ describe('a rotated key', () => {
     expect((await call('POST', `${path}/${second.id}/rotate`)).status).toBe(201);
   });
 
-  test('is not accepted for longer if its successor is deleted and it is rotated again', async () => {
+  test('is not accepted for longer if it is rotated again after the deletion of its successor', async () => {
     const { call, path, directory, clock } = await open();
     const old = (await call('POST', path, { type: 'Backend' })).json;
     const successor = (await call('POST', `${path}/${old.id}/rotate`)).json;
@@ -66,7 +66,7 @@ describe('a rotated key', () => {
     expect([old, again].map(({ key }) => directory.findKey(key)?.key.id)).toEqual([undefined, again.id]);
   });
 
-  test('is never an adopted token, which stays accepted', async () => {
+  test('cannot be an adopted token, which stays accepted', async () => {
     const { call, path, directory, clock } = await open();
     const token = 'default:production.our-usual-password-1';
     const adopted = { token, type: 'Backend', environment: 'Production', name: 'Unleash' };
@@ -76,7 +76,7 @@ describe('a rotated key', () => {
       refusal(
         409,
         'conflict',
-        `Cannot rotate an adopted token: its clients can send only a token of Unleash. To replace it, ${remedy}`,
+        `Cannot rotate an adopted token: its clients can send only Unleash tokens. To replace it, ${remedy}`,
       ),
     );
     expect((await call('GET', path)).json.items).toMatchObject([

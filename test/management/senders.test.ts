@@ -12,7 +12,7 @@ interface SenderPage {
 const start = Date.UTC(2026, 0, 2, 3, 4, 5);
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/131.0.0.0 Safari/537.36';
 
-/** A service with a stopped clock and an application. */
+/** Starts a service with a stopped clock and an application. */
 async function open() {
   const clock = testClock(start);
   let service: LocalService = await startLocal({ clock });
@@ -103,7 +103,7 @@ test('senders are listed from packets and reports of every transport, with versi
   expect((await senders('search')).items).toMatchObject([{ name: 'Chrome', firstAt: at(20) }]);
 });
 
-test('a sender is kept once across a restart, and forgotten after ninety days', async () => {
+test('a sender is listed once after a restart, and removed after ninety days', async () => {
   const { clock, send, senders, restart } = await open();
   await send('app/1.0', 'checkout');
   await restart();
@@ -117,7 +117,7 @@ test('a sender is kept once across a restart, and forgotten after ninety days', 
   expect((await senders('checkout')).items).toEqual([]);
 });
 
-test('senders over the limit are folded into one, and the answer reports it', async () => {
+test('senders over the limit are merged into one, which the response reports', async () => {
   const { send, senders } = await open();
   for (let each = 0; each < 27; each += 1) await send(`app${each}/1`, 'checkout');
   const { items, othersLeftOut } = await senders('checkout');
@@ -125,7 +125,7 @@ test('senders over the limit are folded into one, and the answer reports it', as
   expect(items).toContainEqual(expect.objectContaining({ name: '__other__', version: null }));
 });
 
-test('senders are deleted with their environment, and an unknown feature has none', async () => {
+test('senders are deleted with their environment, and an unknown feature lacks senders', async () => {
   const { api, send, senders } = await open();
   await send('app/1', 'checkout', 'Staging');
   await api('DELETE', '/environments/Staging', 204);

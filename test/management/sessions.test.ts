@@ -81,7 +81,7 @@ test('a session has its start, last use and end, and marks the sign-in of the re
   expect(text(Date.parse(exampleTime))).toBe(exampleTime);
 });
 
-test('a console session expires earlier than one of another client', async () => {
+test('a console session expires earlier than a session of another client', async () => {
   const fixture = await openUsersFixture();
   await begin(fixture, fixture.eve, 'laptop', 'flagmeter-console');
   await begin(fixture, fixture.eve, 'laptop');
@@ -92,7 +92,7 @@ test('a console session expires earlier than one of another client', async () =>
   expect(await listed(fixture, fixture.eve, fixture.eve)).toEqual(left);
 });
 
-test("an Admin does not see a user's sessions of another team's client", async () => {
+test("an Admin does not see a user's sessions with another team's client", async () => {
   const fixture = await openUsersFixture();
   const { bob, ada, directory, otherTeamId, clock } = fixture;
   const client = {

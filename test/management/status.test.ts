@@ -43,7 +43,7 @@ test('the status has the received packets and reports, and the refusals', async 
 describe('a sender with an unknown key', () => {
   const key = `fm_fe_${'c0ffee'.repeat(6)}abcd`;
 
-  test('is found by key prefix, origin and environment', async () => {
+  test('is listed with key prefix, origin and environment', async () => {
     for (let time = 0; time < 2; time += 1)
       expect(await post('/api/frontend/telemetry', { k: key, e: 'Prod' }, { origin })).toBe(404);
     const { items } = await read<{ items: unknown[] }>('/unattributed');
@@ -62,7 +62,7 @@ describe('a sender with an unknown key', () => {
   });
 });
 
-test('origin-check predicts the answer to a packet', async () => {
+test('origin-check predicts the response to a packet', async () => {
   const allowedOrigins = ['https://shop.example', 'https://*.shop.example'];
   const id = await createApplication(service.http, access, { name: 'origins', allowedOrigins });
   const { key } = await createKey(service.http, access, id, 'Frontend');
@@ -81,7 +81,7 @@ test('origin-check predicts the answer to a packet', async () => {
   await read(`/applications/${id}/origin-check`, 400);
 });
 
-test('the ledger of an environment lists messages without one apart, and agrees with the overview', async () => {
+test('the ledger of an environment lists messages without an environment separately, and agrees with the overview', async () => {
   const id = await createApplication(service.http, access, { name: 'misspelt' });
   const { key } = await createKey(service.http, access, id, 'Mobile');
   for (const e of ['Production', 'Staging', 'Prodction']) await post('/api/frontend/telemetry', { k: key, e });

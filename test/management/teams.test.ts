@@ -6,8 +6,8 @@ import { deleteUser } from '../../src/accounts/users.ts';
 import { refusal } from '../auth/fixture.ts';
 import { openUsersFixture } from './people.ts';
 
-describe('creating a team', () => {
-  test('adds the user who created it, and their token reaches it at once', async () => {
+describe('POST /teams', () => {
+  test('adds the user who creates the team, and their token reaches it immediately', async () => {
     const { as, ada, clock, directory, team } = await openUsersFixture();
     const { status, json, headers } = await as(ada, 'POST', '/teams', { name: 'New' });
     expect(status).toBe(201);
@@ -26,7 +26,7 @@ describe('creating a team', () => {
     expect(directory.users.get(ada.user.id)).toMatchObject({ teams: [team.id, json.id], primaryTeam: team.id });
   });
 
-  test('by an API key adds the Admins of its team, and not the key', async () => {
+  test('adds the Admins of the team of a calling API key, and not the key', async () => {
     const { call, as, ada, bob, eve } = await openUsersFixture();
     const { status, json } = await call('POST', '/teams', { name: 'New', plan: 'free' });
     expect(status).toBe(201);
@@ -36,7 +36,7 @@ describe('creating a team', () => {
     expect(await as(eve, 'GET', `/teams/${json.id}`)).toMatchObject({ status: 403 });
   });
 
-  test('omits an Admin who is deleted concurrently', async () => {
+  test('omits an Admin who is deleted concurrently from the new team', async () => {
     const { call, as, ada, bob, directory } = await openUsersFixture();
     const deleting = deleteUser(directory, bob.user.id);
     const { status, json } = await call('POST', '/teams', { name: 'New' });
@@ -46,7 +46,7 @@ describe('creating a team', () => {
     expect(items.map(({ id }: { id: string }) => id)).toEqual([ada.user.id]);
   });
 
-  test('by an API key requires an Admin to join it', async () => {
+  test('requires an Admin in the team of a calling API key', async () => {
     const { call, as, ada, bob, directory } = await openUsersFixture();
     for (const { user } of [ada, bob]) {
       await directory.change((tx) => tx.put('users', user.id, { ...user, role: 'User' }));
@@ -55,7 +55,7 @@ describe('creating a team', () => {
     expect(await as(ada, 'POST', '/teams', { name: 'New' })).toMatchObject({ status: 403 });
   });
 
-  test('is refused for a user in as many teams as a token can name', async () => {
+  test('refuses a user in as many teams as a token can name', async () => {
     const { as, ada } = await openUsersFixture();
     for (let made = 1; made < 100; made += 1) await as(ada, 'POST', '/teams', { name: `team ${made}` });
     const refused = await as(ada, 'POST', '/teams', { name: 'one more' });
@@ -63,7 +63,7 @@ describe('creating a team', () => {
     expect(refused.json.detail).toBe('Cannot have more than 100 teams per user');
   });
 
-  test('is limited for an API key including the teams that those teams create', async () => {
+  test('limits the teams of an API key, including the teams that these teams create', async () => {
     const { call, as, ada, team, directory, issueToken } = await openUsersFixture();
     await patchTeam(directory, team.id, { plan: 'free' });
     const made = [];
@@ -81,14 +81,14 @@ describe('creating a team', () => {
     expect(await call('POST', '/teams', { name: 'D' })).toMatchObject({ status: 201 });
   });
 
-  test('is limited for an Admin of another team than the first', async () => {
+  test('limits the teams of an Admin who is not in the first team', async () => {
     const { as, tom, directory, otherTeamId } = await openUsersFixture();
     await patchTeam(directory, otherTeamId, { plan: 'free' });
     const statuses = [];
     for (const name of ['A', 'B', 'C', 'D']) {
       const { status, json } = await as(tom, 'POST', '/teams', { name });
       statuses.push(status);
-      // A new team has no allowance of its own.
+      // A new team does not have a separate limit.
       if (status === 201) await as(tom, 'PATCH', `/users/${tom.user.id}`, { primaryTeam: json.id });
     }
     expect(statuses).toEqual([201, 201, 201, 403]);
@@ -104,7 +104,7 @@ test('users see only their own teams', async () => {
   expect(await seen(tom)).toEqual([otherTeamId]);
 });
 
-describe('changing a team', () => {
+describe('PATCH /teams/:id', () => {
   test('changes the given fields of the version that the caller has read', async () => {
     const { sendTo, ada, team, clock } = await openUsersFixture();
     const authorization = `Bearer ${ada.token}`;
@@ -122,14 +122,14 @@ describe('changing a team', () => {
     expect(await patch({ plan: 'team' }, current)).toMatchObject({ status: 200, json: { plan: 'team' } });
   });
 
-  test('with an empty patch changes nothing', async () => {
+  test('changes nothing if the patch is empty', async () => {
     const { as, ada, team, clock } = await openUsersFixture();
     const before = (await as(ada, 'GET', `/teams/${team.id}`)).json;
     clock.advance(1000);
     expect(await as(ada, 'PATCH', `/teams/${team.id}`, {})).toMatchObject({ status: 200, json: before });
   });
 
-  test('to a smaller plan is refused with the exceeded limit', async () => {
+  test('refuses a smaller plan with the exceeded limit', async () => {
     const { as, ada, team, application, directory, addUser } = await openUsersFixture();
     for (let made = 0; made < 11; made += 1) await createKey(directory, application.id, { type: 'Mobile' });
     for (const name of ['F', 'G', 'H']) await addUser(name);
@@ -145,7 +145,7 @@ describe('changing a team', () => {
   });
 });
 
-describe('deleting a team', () => {
+describe('DELETE /teams/:id', () => {
   async function openEmpty() {
     const fixture = await openUsersFixture();
     const { as, ada } = fixture;
@@ -153,7 +153,7 @@ describe('deleting a team', () => {
     return { ...fixture, id, path: `/teams/${id}` };
   }
 
-  test('is refused while it has applications', async () => {
+  test('refuses a team with applications', async () => {
     const { as, ada, id, path } = await openEmpty();
     const { json } = await as(ada, 'POST', '/applications', { name: 'App', teamId: id });
     const refused = refusal(409, 'conflict');
@@ -163,16 +163,16 @@ describe('deleting a team', () => {
     expect(await as(ada, 'GET', path)).toMatchObject({ status: 404 });
   });
 
-  test('is refused while it is the only team of a member', async () => {
+  test('refuses the only team of a member', async () => {
     const { as, ada, id, path, addUser, directory } = await openEmpty();
     const { user } = await addUser('Zoe', 'User', [id]);
     const refused = await as(ada, 'DELETE', path);
     expect(refused).toMatchObject(refusal(409, 'conflict'));
-    expect(refused.json.detail).toContain('1 member who is in no other one');
+    expect(refused.json.detail).toContain('1 member who is not in another team');
     expect(directory.users.get(user.id)).toEqual(user);
   });
 
-  test('deletes its API keys and sign-in clients, and its members keep another primary team', async () => {
+  test('deletes the API keys and sign-in clients, and gives the members another primary team', async () => {
     const { as, ada, id, path, addUser, directory, team, addClient, callWith } = await openEmpty();
     const { user } = await addUser('Zoe', 'User', [id, team.id]);
     const { apiKey } = await addClient('Admin', id);
@@ -185,7 +185,7 @@ describe('deleting a team', () => {
     expect(await callWith(`Bearer ${ada.token}`, 'GET', '/teams')).toMatchObject({ status: 200 });
   });
 
-  test('is recorded in an audit log that its former Admins can read', async () => {
+  test('adds an entry to an audit log that the former Admins can read', async () => {
     const { as, ada, tom, id, path } = await openEmpty();
     await as(ada, 'DELETE', path);
     const [entry] = (await as(ada, 'GET', '/audit?action=team')).json.items;

@@ -22,7 +22,7 @@ test('only Admins and API keys of the first team see refusals without an applica
   expect(await seenBy({ token: await issueToken('Admin', otherTeamId) })).toEqual([]);
 });
 
-test('an Admin of another team sees these refusals after theirs has become the oldest team', async () => {
+test('an Admin sees refusals without an application once their team has become the oldest team', async () => {
   const { seenBy, directory, application, team, ada, eve, bob, tom, otherTeamId } = await openRefused();
   for (const { user } of [ada, eve])
     await directory.change((tx) => tx.put('users', user.id, { ...user, teams: [...user.teams, otherTeamId] }));

@@ -8,7 +8,7 @@ import { openUsersFixture, type UsersFixture } from './people.ts';
 
 type Name = 'ada' | 'bob' | 'eve' | 'tom' | 'key';
 
-/** The caller, the user, the change, the status and the code of a refusal. */
+/** Rows of caller, user, change, status and refusal code. */
 const table: readonly [caller: Name, user: Name, patch: object, status: number, code?: string][] = [
   ['ada', 'eve', { name: 'Eva' }, 200],
   ['ada', 'eve', { email: 'eva@example.com' }, 200],
@@ -47,7 +47,7 @@ const table: readonly [caller: Name, user: Name, patch: object, status: number, 
   ['ada', 'ada', { email: 'ad@example.com' }, 400, 'invalid_body'],
   ['ada', 'ada', { email: 'ad@example.com', currentPassword: 'old password' }, 200],
   ['ada', 'ada', { password: 'new password' }, 400, 'invalid_body'],
-  // Other users, where one of the two is not an Admin.
+  // Changes of other users in which the caller or the user is not an Admin.
   ['eve', 'ada', { name: 'Ad' }, 403, 'forbidden'],
   ['tom', 'eve', { name: 'Eva' }, 403, 'not_in_team'],
 ];
@@ -65,7 +65,7 @@ async function open() {
   return { ...fixture, key: undefined };
 }
 
-test.each(table)('%s changes of %s: %j is answered %i', async (caller, who, wanted, status, code) => {
+test.each(table)('%s changes %s with %j: %i', async (caller, who, wanted, status, code) => {
   const { as, directory, team, otherTeamId, ...fixture } = await open();
   const { user } = fixture[who as 'eve'];
   const { id } = user;
@@ -107,7 +107,7 @@ test('the last Admin of a team keeps the role', async () => {
   expect(await as(bob, 'POST', `/teams/${team.id}/api-keys`, { name: 'x' })).toMatchObject({ status: 403 });
 });
 
-test('a change applies only to the version that its caller has read, whatever the caller', async () => {
+test('a change applies only to the version that its caller has read, for every caller', async () => {
   const { sendTo, ada, eve } = await open();
   const target = `/api/v2/users/${eve.user.id}`;
   const patch = (token: string, name: string, match: string) =>
@@ -140,7 +140,7 @@ test('a password is hashed only after the change is checked', async () => {
   expect(hashed).toEqual([eve.user.id]);
 });
 
-test('a user without a password can neither prove nor set one', async () => {
+test('a user without a password can neither prove nor set a password', async () => {
   const { as, ada, directory } = await open();
   const user = { ...ada.user, passwordHash: noPasswordHash };
   await directory.change((tx) => tx.put('users', user.id, user));
@@ -167,7 +167,7 @@ describe('a new password', () => {
     expect(items[0]).toMatchObject({ action: 'user.password-changed', target, factors: ['password'] });
   });
 
-  test('is not set by a caller who knows only an earlier one', async () => {
+  test('cannot be set by a caller who knows only an earlier password', async () => {
     const { slowly, as, ada, eve, directory } = await open();
     const path = `/users/${eve.user.id}`;
     const late = await slowly(eve, 'PATCH', path, change);
@@ -178,7 +178,7 @@ describe('a new password', () => {
     expect(directory.users.get(eve.user.id)?.passwordHash).toBe(passwordHash);
   });
 
-  test('is set once by two concurrent requests', async () => {
+  test('is set by only one of two concurrent requests', async () => {
     const { as, eve } = await open();
     const path = `/users/${eve.user.id}`;
     const both = await Promise.all([as(eve, 'PATCH', path, change), as(eve, 'PATCH', path, change)]);
@@ -186,7 +186,7 @@ describe('a new password', () => {
   });
 });
 
-test('wrong current passwords are throttled, and the right one works after the wait', async () => {
+test('wrong current passwords are throttled, and the right password works after the wait', async () => {
   const { as, eve, clock } = await open();
   const path = `/users/${eve.user.id}`;
   const guess = (currentPassword: string) => as(eve, 'PATCH', path, { password: 'new password', currentPassword });

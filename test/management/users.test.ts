@@ -5,7 +5,7 @@ import { type Item, openUsersFixture } from './people.ts';
 
 const zoe = { email: 'Zoe@Example.com', name: 'Zoe' };
 
-describe('creating a user', () => {
+describe('POST /users', () => {
   test('requires an e-mail address and a name, and returns an invitation once', async () => {
     const { as, ada, directory, team, clock } = await openUsersFixture();
     const { status, json, headers } = await as(ada, 'POST', '/users', zoe);
@@ -42,7 +42,7 @@ describe('creating a user', () => {
     expect(await verifyPassword('pass words of Zoe', passwordHash)).toBe(true);
   });
 
-  test('in a team that the caller is not in is refused', async () => {
+  test('refuses a team that the caller is not in', async () => {
     const { as, ada, team, otherTeamId } = await openUsersFixture();
     const addIn = (id: string) => as(ada, 'POST', '/users', { ...zoe, teams: [team.id, id] });
     expect(await addIn(otherTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
@@ -50,7 +50,7 @@ describe('creating a user', () => {
   });
 
   test.each(['ada@example.com', 'ADA@example.COM', 'tom@example.com'])(
-    'with the e-mail address %s, which is taken, is refused',
+    'refuses the e-mail address %s, which is taken',
     async (email) => {
       const { as, ada } = await openUsersFixture();
       const response = await as(ada, 'POST', '/users', { ...zoe, email });
@@ -59,7 +59,7 @@ describe('creating a user', () => {
     },
   );
 
-  test('hashes a password only after the user is checked', async () => {
+  test('hashes a password only after the checks of the user', async () => {
     const { as, ada, hashed, otherTeamId } = await openUsersFixture();
     const wrong = [
       { teams: [otherTeamId] },
@@ -75,7 +75,7 @@ describe('creating a user', () => {
     expect(hashed).toEqual([ada.user.id]);
   });
 
-  test('twice concurrently creates one', async () => {
+  test('creates only one user for two concurrent requests', async () => {
     const { as, ada } = await openUsersFixture();
     const both = await Promise.all([as(ada, 'POST', '/users', zoe), as(ada, 'POST', '/users', zoe)]);
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -107,7 +107,7 @@ describe('creating a user', () => {
     expect(response).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
   });
 
-  test('is refused if the caller loses the role Admin before the body arrives', async () => {
+  test('refuses a caller who loses the role Admin before the body arrives', async () => {
     const { slowly, as, ada, bob, directory } = await openUsersFixture();
     const late = await slowly(ada, 'POST', '/users', { ...zoe, role: 'Admin' });
     expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { role: 'User' })).toMatchObject({ status: 200 });
@@ -117,7 +117,7 @@ describe('creating a user', () => {
     expect(directory.users.size).toBe(before);
   });
 
-  test('is refused for a team that the caller leaves before the body arrives', async () => {
+  test('refuses a team that the caller leaves before the body arrives', async () => {
     const { slowly, as, bob, tom, otherTeamId } = await openUsersFixture();
     const late = await slowly(bob, 'POST', '/users', { ...zoe, teams: [otherTeamId] });
     await as(tom, 'DELETE', `/teams/${otherTeamId}/members/${bob.user.id}`);
@@ -126,7 +126,7 @@ describe('creating a user', () => {
   });
 });
 
-describe('reading users', () => {
+describe('GET /users', () => {
   test('lists all users who share a team with the caller', async () => {
     const { as, ada, bob, eve, tom } = await openUsersFixture();
     const seen = async (who: typeof ada) => (await as(who, 'GET', '/users')).json.items.map(({ id }: Item) => id);
@@ -134,7 +134,7 @@ describe('reading users', () => {
     expect(await seen(tom)).toEqual([bob, tom].map(({ user }) => user.id));
   });
 
-  test('lists every lasting user exactly once in pages while others are created and deleted', async () => {
+  test('lists every lasting user exactly once in pages while other users are created and deleted', async () => {
     const { pages, addUser, as, ada, bob, eve } = await openUsersFixture();
     const fay = (await addUser('Fay')).user;
     const seen = await pages('/users', 2, async (page) => {
@@ -146,7 +146,7 @@ describe('reading users', () => {
   });
 
   test.each(['GET', 'PATCH', 'DELETE'])(
-    '%s of a user who shares no team with the caller is refused',
+    'refuses %s of a user who does not share a team with the caller',
     async (method) => {
       const { as, ada, tom } = await openUsersFixture();
       const refused = await as(ada, method, `/users/${tom.user.id}`, {});
@@ -183,8 +183,8 @@ describe('reading users', () => {
   });
 });
 
-describe('deleting a user', () => {
-  test('ends their tokens at once', async () => {
+describe('DELETE /users/:id', () => {
+  test('ends the tokens of the user immediately', async () => {
     const { as, ada, eve, directory, callWith } = await openUsersFixture();
     expect(await as(ada, 'DELETE', `/users/${eve.user.id}`)).toMatchObject({ status: 204, text: '' });
     expect(directory.users.has(eve.user.id)).toBe(false);
@@ -192,7 +192,7 @@ describe('deleting a user', () => {
     expect(await as(ada, 'DELETE', `/users/${eve.user.id}`)).toMatchObject({ status: 404 });
   });
 
-  test('frees their e-mail address', async () => {
+  test('frees the e-mail address of the user', async () => {
     const { as, ada, eve } = await openUsersFixture();
     await as(ada, 'DELETE', `/users/${eve.user.id}`);
     const again = await as(ada, 'POST', '/users', { email: 'eve@example.com', name: 'Eve' });
@@ -200,7 +200,7 @@ describe('deleting a user', () => {
     expect(again.json.id).not.toBe(eve.user.id);
   });
 
-  test('requires another Admin who is in all their teams', async () => {
+  test('requires another Admin who is in all teams of the user', async () => {
     const { as, ada, bob, tom } = await openUsersFixture();
     for (const who of [ada, tom]) {
       const refused = await as(who, 'DELETE', `/users/${bob.user.id}`);
@@ -209,7 +209,7 @@ describe('deleting a user', () => {
     expect(await as(bob, 'DELETE', `/users/${bob.user.id}`)).toMatchObject({ status: 409 });
   });
 
-  test('is refused for the last Admin of a team', async () => {
+  test('refuses the last Admin of a team', async () => {
     const { as, ada, bob, team } = await openUsersFixture();
     await as(ada, 'DELETE', `/teams/${team.id}/members/${bob.user.id}`);
     const refused = await as(undefined, 'DELETE', `/users/${ada.user.id}`);
@@ -217,7 +217,7 @@ describe('deleting a user', () => {
     expect(refused.json.detail).toContain('last Admin of the team "Team"');
   });
 
-  test('is refused if the Admin is deleted before their request is complete', async () => {
+  test('refuses an Admin who is deleted before their request is complete', async () => {
     const { slowly, as, ada, bob, tom } = await openUsersFixture();
     const late = await slowly(tom, 'PATCH', `/users/${bob.user.id}`, { name: 'Rob' });
     expect(await as(bob, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 204 });

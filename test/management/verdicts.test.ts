@@ -12,7 +12,7 @@ interface ShownVerdict {
   readonly reasons: readonly { readonly text: string; readonly at: string | null }[];
 }
 
-/** A service with a controlled clock, and an application with a server that reports. */
+/** Starts a service with a controlled clock, and an application with a server that reports. */
 async function open() {
   const clock = testClock(Date.UTC(2026, 0, 2, 3, 4, 5));
   const service = await startLocal({ clock });
@@ -54,7 +54,7 @@ async function open() {
   };
 }
 
-test('a feature is new, then in use, then not seen while its server reports, until it is checked again', async () => {
+test('the verdict is new, then in use, then not seen while the server reports, until the feature is checked again', async () => {
   const { clock, report, verdict } = await open();
   await report({ checkout: { on: 3, off: 1 } });
   expect(await verdict('checkout')).toMatchObject({
@@ -67,7 +67,7 @@ test('a feature is new, then in use, then not seen while its server reports, unt
   const { reasons, ...inUse } = await verdict('checkout');
   expect(inUse).toMatchObject({ kind: 'in_use', environments: ['Production'] });
   expect(reasons.map(({ text }) => text)).toEqual([
-    'It is still used: it was last seen at 2026-01-02T03:04:00.000Z.',
+    'Still in use: last seen at 2026-01-02T03:04:00.000Z.',
     '4 checks in the last 30 days: on 75% and off 25%.',
     '2 variants were served within 30 days: off and on.',
     'web 2.3 still checks it.',
@@ -83,7 +83,7 @@ test('a feature is new, then in use, then not seen while its server reports, unt
     reasons: [
       { code: 'not_named', at: '2026-01-02T03:04:00.000Z' },
       { code: 'senders_report', text: 'web 2.3 used to check it, and still reports.', names: ['web 2.3'] },
-      { text: 'Meanwhile 1 sender of this application kept reporting in Production: web 2.4.', at: null },
+      { text: 'During that time, 1 sender of this application kept reporting in Production: web 2.4.', at: null },
       { code: 'undeclared' },
     ],
   });
@@ -91,7 +91,7 @@ test('a feature is new, then in use, then not seen while its server reports, unt
   expect((await verdict('checkout')).kind).toBe('in_use');
 });
 
-test('the verdict is cannot_tell if nothing reports, or if a sender that checked it does not', async () => {
+test('the verdict is cannot_tell if nothing reports, or if a former sender of the feature does not report', async () => {
   const { clock, report, verdict } = await open();
   await report({ checkout: { on: 1 } }, 'batch/1.0');
   clock.advance(31 * dayMs);
@@ -117,7 +117,7 @@ test('the verdict is cannot_tell if nothing reports, or if a sender that checked
   });
 });
 
-test('the verdict is cannot_tell while a sender whose clock is wrong names it', async () => {
+test('the verdict is cannot_tell while a sender with a wrong clock names the feature', async () => {
   const { clock, report, verdict } = await open();
   clock.advance(40 * dayMs);
   await report({ search: { on: 1 } });
@@ -169,7 +169,7 @@ test('one_variant is reported with its environments, unless snoozed, permanent o
   });
 });
 
-test('the verdict on an undeclared name has the most similar declared one', async () => {
+test('the verdict on an undeclared name has the most similar declared name', async () => {
   const { declare, report, verdict, refused } = await open();
   await declare('checkout');
   await report({ chekcout: { on: 1 } });

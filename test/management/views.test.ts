@@ -12,7 +12,7 @@ async function openViews() {
   return { ...fixture, application, path: `/applications/${application.id}/views` };
 }
 
-test('a private view is visible to its author only, and a shared one to everyone', async () => {
+test('a private view is visible only to its author, and a shared view to everyone', async () => {
   const { as, ada, eve, path } = await openViews();
   const own = await as(ada, 'POST', path, newView);
   expect(own).toMatchObject({ status: 201, json: { ...newView, shared: false, by: ada.user.email, mine: true } });
@@ -25,7 +25,7 @@ test('a private view is visible to its author only, and a shared one to everyone
   expect((await as(eve, 'GET', path)).json).toMatchObject({ items: [{ id, name: 'New', mine: false }] });
 });
 
-test('Users change and delete shared views of others, but only the author makes one private', async () => {
+test('Users can change and delete shared views of others, but only the author can make a view private', async () => {
   const { as, ada, eve, path } = await openViews();
   const made = await as(ada, 'POST', path, { ...newView, shared: true });
   const view = `${path}/${(made.json as { id: string }).id}`;
@@ -38,7 +38,7 @@ test('Users change and delete shared views of others, but only the author makes 
   expect((await as(ada, 'GET', path)).json).toMatchObject({ items: [] });
 });
 
-test('a deleted user takes their private views along, and leaves the shared ones', async () => {
+test('deleting a user deletes their private views, and keeps their shared views', async () => {
   const { as, ada, eve, path, application, directory } = await openViews();
   await as(eve, 'POST', path, newView);
   await as(eve, 'POST', path, { ...newView, name: 'Ours', shared: true });
@@ -47,7 +47,7 @@ test('a deleted user takes their private views along, and leaves the shared ones
   expect(directory.applications.get(application.id)?.views).toHaveLength(1);
 });
 
-test('a member who leaves the team, and a deleted API key, leave no private views behind', async () => {
+test('private views of a former member and of a deleted API key are deleted', async () => {
   const { as, ada, bob, path, application, directory, team } = await openViews();
   await as(bob, 'POST', path, newView);
   await as(bob, 'POST', path, { ...newView, name: 'Ours', shared: true });
@@ -57,11 +57,11 @@ test('a member who leaves the team, and a deleted API key, leave no private view
   await removeMember(directory, team.id, bob.user.id);
   await deleteApiKey(directory, team.id, clientId);
   expect(directory.applications.get(application.id)?.views).toMatchObject([{ name: 'Ours' }]);
-  // His address is that of a member of other teams now.
+  // The author is now only in other teams, so the name is hidden.
   expect((await as(ada, 'GET', path)).json).toMatchObject({ items: [{ name: 'Ours', by: null }] });
 });
 
-test('the number and the size of views are limited, and a view is no address', async () => {
+test('the number and the size of views are limited, and a view cannot be an address', async () => {
   const { as, eve, path } = await openViews();
   for (let count = 0; count < maxViews; count += 1) await as(eve, 'POST', path, newView);
   expect(await as(eve, 'POST', path, newView)).toMatchObject(refusal(403, 'plan_limit'));

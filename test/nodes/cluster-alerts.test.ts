@@ -7,11 +7,11 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
-/** Alerts about several machines; test/binary/alerts.test.ts has those of one. */
+/** Alerts about several machines; test/binary/alerts.test.ts tests the alerts of one machine. */
 
 const { describe, test } = needing('prometheus', 'postgresql');
 
-describe('alerts of several machines', () => {
+describe('the alerts of several machines', () => {
   let database: Postgres;
   let postgresUrl: string;
   let one: Binary;
@@ -72,7 +72,7 @@ describe('alerts of several machines', () => {
   ];
 
   test.each(faults.map((fault) => [fault.what, fault] as const))(
-    '%s',
+    'report %s',
     (_, fault) => expectAlerts(prometheus, fault),
     60_000,
   );

@@ -13,7 +13,7 @@ const often = { interval: 100 };
 let database: Postgres | undefined;
 
 needing('postgresql').describe('a node that is frozen while a copy of its directory starts', () => {
-  test('answers 503 once thawed, and each accepted packet of both counts once', async () => {
+  test('responds with 503 once thawed, and each accepted packet of both counts once', async () => {
     database = await Postgres.start();
     const postgresUrl = await database.database();
     const credentials = await preparePostgres(postgresUrl);
@@ -43,7 +43,7 @@ needing('postgresql').describe('a node that is frozen while a copy of its direct
     await vi.waitFor(async () => expect(await send(original.http)).toBe(503), often);
     const ready = await fetch(`http://${original.http}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('empty directory')]);
-    expect(original.stderr()).toContain('this node is not alone');
+    expect(original.stderr()).toContain('another process uses the directory of this node');
     const { stdout } = await runBinary(['postgres', 'status', '--postgres', postgresUrl, '--json']);
     expect(JSON.parse(stdout).nodes).toMatchObject([{ state: 'up', refuses: 'copied' }]);
     await send(copy.http);

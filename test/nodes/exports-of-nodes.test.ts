@@ -31,7 +31,7 @@ const nodes = new Map<string, Binary>();
 /** Accepted checks by feature. */
 const counted = new Map<string, number>();
 
-/** A node names itself to the collector in a header: nothing in the payload identifies it. */
+/** Starts a node that names itself to the collector in a header, because nothing in the payload identifies it. */
 function startNode(name: string): Promise<Binary> {
   const directory = freshDirectory();
   const headers = join(directory, 'headers');
@@ -55,7 +55,7 @@ async function get(http: string, path: string): Promise<Response> {
 
 const report = (more: string) => `/applications/${shop.application}/usage?environment=Production${more}`;
 
-/** Checks by feature that a node exports. */
+/** Functions that return the checks by feature that a node exports. */
 const ways: Readonly<Record<string, (http: string) => Promise<(readonly [string, number])[]>>> = {
   async json(http) {
     const { features } = (await (await get(http, report(''))).json()) as UsageReport;
@@ -77,7 +77,7 @@ const ways: Readonly<Record<string, (http: string) => Promise<(readonly [string,
   },
 };
 
-/** The senders of the last pushes of the shop's usage, and the checks by feature. */
+/** Returns the senders of the last pushes of the shop's usage, and the checks by feature. */
 function pushes(since: number) {
   return collector
     .listUsage(shop.application)
@@ -114,12 +114,12 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
     collector?.close();
   });
 
-  test.each(Object.keys(ways))('each exports the counts of both as %s', async (way) => {
+  test.each(Object.keys(ways))('export the counts of both nodes as %s', async (way) => {
     for (const { http } of nodes.values())
       await vi.waitFor(async () => expect(new Map(await ways[way]!(http))).toEqual(counted), often);
   });
 
-  test('a trace shows the time spent waiting for PostgreSQL', async () => {
+  test('show the time spent waiting for PostgreSQL in a trace', async () => {
     const id = randomBytes(16).toString('hex');
     const { http } = nodes.get('two')!;
     const headers = {
@@ -139,13 +139,13 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
     expect(readValues(commit.attributes)).toEqual({ 'db.system.name': 'postgresql' });
   });
 
-  test('one node pushes to the collector, and the other takes over with the same sums when it is killed', async () => {
+  test('push to the collector from one node, and the other takes over with the same sums when that node is killed', async () => {
     for (const { http } of nodes.values())
       await vi.waitFor(async () => {
         const { cluster } = (await (await get(http, '/status')).json()) as ServiceStatus;
         expect(cluster?.nodes.filter(({ state }) => state === 'up')).toHaveLength(2);
       }, often);
-    // A push in flight when the nodes agreed may still arrive.
+    // A push in flight when the nodes agreed can still arrive.
     const before = collector.listUsage(shop.application).length + 2;
     await vi.waitFor(() => expect(pushes(before).length).toBeGreaterThanOrEqual(5), often);
     const senders = new Set(pushes(before).map(({ node }) => node));

@@ -24,7 +24,7 @@ import { openShop, sendCheck } from '../support/shop.ts';
 const longMs = 200_000;
 const { describe } = needing('prometheus', 'postgresql');
 
-describe('alerts', () => {
+describe('the alerts that fire after a minute or two', () => {
   const audit = join(freshDirectory(), 'audit');
   const backups = join(freshDirectory(), 'backups');
   const database = opened(() => Postgres.start());
@@ -58,14 +58,14 @@ describe('alerts', () => {
 
   const faults: readonly Fault[] = [
     {
-      what: 'an engine that is away',
+      what: 'a PostgreSQL that is away',
       alerts: ['FlagmeterEngineAway', 'FlagmeterNotManaging', 'FlagmeterSpoolWaits', 'FlagmeterReportsBehind'],
       target: () => findOpsAddress(node),
       provoke: () => database.stop(),
       goOn: () => sendCheck(node.http, nodeKey, 'checkout'),
     },
     {
-      what: 'a process that reads one state of a store for ever',
+      what: 'a process that reads one state of a store forever',
       alerts: ['FlagmeterOldReader'],
       target: () => findOpsAddress(single),
       async provoke() {
@@ -79,13 +79,13 @@ describe('alerts', () => {
       goOn: () => sendCheck(single.http, key, 'checkout'),
     },
     {
-      what: 'a directory of the audit log that cannot be written to',
+      what: 'an audit log directory that is not writable',
       alerts: ['FlagmeterAuditExportFails'],
       target: () => findOpsAddress(single),
       async provoke() {
         const file = join(audit, `audit-${new Date().toISOString().slice(0, 10)}.ndjson`);
         rmSync(file, { force: true });
-        mkdirSync(file); // So that it cannot be written.
+        mkdirSync(file); // The file cannot be written, because a directory has its name.
         await createApplication(single.http, await token(single.http, credentials), { name: 'another' });
       },
     },

@@ -58,7 +58,7 @@ function testBehind(kind: BalancerKind): void {
   beforeAll(async () => {
     balancer = await startBalancer(kind, freshDirectory(), [service]);
     const isUp = async () => expect(await byHttp1(balancer.port, '/healthz', {})).toMatchObject({ status: 200 });
-    await vi.waitFor(isUp); // It asks after the nodes first.
+    await vi.waitFor(isUp); // The balancer checks the nodes first.
   });
 
   afterAll(() => balancer?.stop());
@@ -128,7 +128,7 @@ function testBehind(kind: BalancerKind): void {
 
   test('routes for operators are not forwarded', async () => {
     expect(await byHttp1(balancer.port, '/metrics', {})).toMatchObject({ status: 404 });
-    // Bypasses the balancer, from its address, which forwards the headers of any client.
+    // The request bypasses the balancer from its address, from which the node trusts forwarded headers of any client.
     const direct = await fetch(`http://${service.http}/metrics`);
     expect(direct.status).toBe(404);
     expect(await direct.text()).toContain('--ops-listen');
@@ -150,4 +150,4 @@ function testBehind(kind: BalancerKind): void {
 }
 
 for (const kind of ['haproxy', 'nginx'] as const)
-  needing(kind).describe(`behind ${kind}, on one port`, () => testBehind(kind));
+  needing(kind).describe(`nodes behind ${kind}, on one port`, () => testBehind(kind));

@@ -84,7 +84,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     for (const node of nodes) expect((await readReport(node)).mayBeCounting).toBeUndefined();
   });
 
-  test('continue on an empty database that is filled from one of them', async () => {
+  test('continue on an empty database that is filled from one of the nodes', async () => {
     await lose();
     for (const node of nodes) expect(await send(node)).toBe(202);
     const { data } = nodes[0]!;
@@ -109,7 +109,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     expect(adopted.stderr).toMatch(
       /^replica: usage at position \d+, complete through (20.*|an unknown time); accounts at version \d+$/m,
     );
-    // As during adopt: a restarted node counts meanwhile.
+    // As during the adoption, a restarted node counts before the database is complete.
     await database.query("UPDATE fm_engine SET id = id || ', which is being filled'", [], postgresUrl);
     await stop(nodes[2]!);
     nodes[2] = await startNode(nodes[2]!.data, 'three');
@@ -123,7 +123,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     await expectAll();
   });
 
-  test('set aside what an older database lacks, and restore it', async () => {
+  test('set aside data that an older database lacks, and restore it', async () => {
     const goBack = await copy();
     await vi.waitFor(async () => expect((await get(nodes[0]!, '/api/v2/applications')).status).toBe(200), often);
     const later = await createKey(nodes[0]!.http, bearer, application, 'Frontend');
@@ -137,7 +137,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
         expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
       }, often);
     bearer = await token(nodes[1]!.http, credentials);
-    await expectAll(); // Deltas of the last hour come again.
+    await expectAll(); // Deltas of the last hour are shipped again.
     expect(await send(nodes[1]!, later.key)).toBe(404);
     const { cluster } = (await (await get(nodes[1]!, '/api/v2/status')).json()) as ServiceStatus;
     expect(cluster!.setAsideBytes).toBeGreaterThan(0);
@@ -157,7 +157,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', () => {
     await expectAll();
   });
 
-  test('refuse a database whose secrets are encrypted with another key, and continue with their own', async () => {
+  test('refuse a database whose secrets are encrypted with another key, and continue with their own database', async () => {
     const [own] = await database.query<{ secret: string }>('SELECT secret FROM fm_engine', [], postgresUrl);
     await replaceSecret(storedSecret(randomBytes(32), new PostgresKey(randomBytes(32))));
     for (const node of nodes)
@@ -248,7 +248,7 @@ async function readReport(node: Binary): Promise<ShownReport> {
   return (await response.json()) as ShownReport;
 }
 
-/** Each node reports every accepted packet exactly once. */
+/** Checks that each node reports every accepted packet exactly once. */
 async function expectAll(): Promise<void> {
   for (const node of nodes)
     await vi.waitFor(async () => expect((await readReport(node)).features[0]?.checks).toBe(counted), often);

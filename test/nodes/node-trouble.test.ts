@@ -66,7 +66,7 @@ needing('faketime', 'postgresql').describe('a node whose clock is wrong', () => 
   test.each([
     ['+8s', 'ahead of'],
     ['-8s', 'behind'],
-  ])('by %s is refused and writes nothing, neither locally nor to PostgreSQL', async (shift, way) => {
+  ])('is refused at %s, and writes nothing, neither locally nor to PostgreSQL', async (shift, way) => {
     const data = join(freshDirectory(), 'data');
     const { code, stdout, stderr } = await serveAt(shift, data);
     expect([code, stdout]).toEqual([1, '']);
@@ -104,7 +104,7 @@ test.each([3_700_000, -7_200_000])(
   },
 );
 
-test('a running node that was forgotten answers 503 until it restarts', async () => {
+test('a running node that was forgotten responds to packets with 503 until it restarts', async () => {
   const node = await startNode('--node-name', 'forgotten');
   const shop = await openShop(node.http, credentials);
   expect(await sendCheck(node.http, shop.key, 'before')).toBe(202);
@@ -116,7 +116,9 @@ test('a running node that was forgotten answers 503 until it restarts', async ()
   const ready = await fetch(`http://${node.http}/readyz`);
   expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart the node')]);
   const { stdout } = await runBinary(['postgres', 'status', '--postgres', postgresUrl]);
-  expect(stdout).toContain('Node forgotten was forgotten but is running: it answers 503 until it is restarted');
+  expect(stdout).toContain(
+    'Node forgotten was forgotten but is running: it responds to packets with 503 until it is restarted',
+  );
   await stop(node);
   const again = await startNode('--data', node.data);
   expect(await sendCheck(again.http, shop.key, 'after')).toBe(202);
@@ -127,8 +129,8 @@ test('a running node that was forgotten answers 503 until it restarts', async ()
   expect(await stop(again)).toMatchObject({ code: 0 });
 });
 
-describe('SIGTERM while an empty directory waits for a PostgreSQL', () => {
-  /** Exits at once with 0, having written nothing. */
+describe('SIGTERM in an empty directory that waits for PostgreSQL', () => {
+  /** Checks that the process exits immediately with 0, having written nothing. */
   async function expectEnd(url: string, isWaiting: (stderr: NodeJS.ReadableStream) => Promise<unknown>) {
     const data = join(freshDirectory(), 'data');
     const child = spawn(binaryPath, ['serve', '--data', data, '--postgres', url, ...freePorts]);
@@ -139,7 +141,7 @@ describe('SIGTERM while an empty directory waits for a PostgreSQL', () => {
     expect(readdirSync(data)).toEqual([]);
   }
 
-  test('that refuses connections', async () => {
+  test('ends the process if PostgreSQL refuses connections', async () => {
     await expectEnd('postgres://postgres@127.0.0.1:1/none?sslmode=disable', async (stderr) => {
       let said = '';
       for await (const text of stderr) {
@@ -149,8 +151,8 @@ describe('SIGTERM while an empty directory waits for a PostgreSQL', () => {
     });
   });
 
-  // Within less than the time that the node would wait for an answer.
-  test('that accepts a connection and does not answer', { timeout: 50_000 }, async () => {
+  // The process must end sooner than the time for which the node would wait for a response.
+  test('ends the process if PostgreSQL accepts a connection and does not respond', { timeout: 50_000 }, async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -160,7 +162,7 @@ describe('SIGTERM while an empty directory waits for a PostgreSQL', () => {
   });
 });
 
-test('minting an identity without PostgreSQL is refused with 503 and Retry-After, and works once it is back', async () => {
+test('minting an identity without PostgreSQL is refused with 503 and Retry-After, and succeeds once PostgreSQL is back', async () => {
   const node = await startNode();
   const { application } = await openShop(node.http, credentials);
   const access = await token(node.http, credentials);
@@ -211,7 +213,7 @@ test('a node with a full spool refuses packets until PostgreSQL accepts data, an
   expect(await stop(node)).toMatchObject({ code: 0 });
 });
 
-test('a node ships the last hour again after a restore, even if that is more than its spool may hold', async () => {
+test('a node ships the last hour again after a restore, even if that is more than the maximum size of its spool', async () => {
   const url = await database.database();
   const apiKey = await preparePostgres(url);
   const node = await startBinary({ args: ['--postgres', url, '--spool-max', '1MiB'] });
@@ -221,7 +223,7 @@ test('a node ships the last hour again after a restore, even if that is more tha
   const features = Array.from({ length: 800 }, (_, at) => `feature-${at}`);
   const rounds = 40;
   for (let round = 0; round < rounds; round += 1) {
-    const variant = () => randomBytes(30).toString('base64url'); // It cannot be compressed.
+    const variant = () => randomBytes(30).toString('base64url'); // Random values cannot be compressed.
     const f = Object.fromEntries(features.map((feature) => [feature, { [variant()]: [1] }]));
     const packet = { k: shop.key, e: 'Production', f };
     await vi.waitFor(async () => expect(await sender.send(packet)).toBe(202), often);

@@ -17,7 +17,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { sendCheck } from '../support/shop.ts';
 
-/** A machine is restored from a disk backup that has counts its node had not shipped then. */
+/** A machine is restored from a disk backup whose counts its node had not shipped at the time of the backup. */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 const often = { interval: 100 };

@@ -39,7 +39,7 @@ describe("OpenFeature's server SDK on two nodes", () => {
     owner = { http, access, application: await createApplication(http, access, { name: 'Shop' }) };
     const { key } = await createKey(http, access, owner.application, 'Backend');
     environment = await createEnvironment(owner);
-    // A node refuses a new key until it knows of it, and what is refused is not sent again.
+    // A node refuses a new key until it has followed PostgreSQL, and refused reports are not sent again.
     for (const node of nodes) await vi.waitFor(async () => expect(await report(node, key)).toBe(200));
     host = await startUnreliableHost(http);
     app = await (await prepareServerApp())({ url: host.url, key, environment, seconds: 3600 });
@@ -58,7 +58,7 @@ describe("OpenFeature's server SDK on two nodes", () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('counts a report once that one node has counted and another one answers', async () => {
+  test('counts a report once if one node has counted it and another one responds to the retry', async () => {
     for (const [from, to] of [nodes, [...nodes].reverse()] as [Binary, Binary][]) {
       host.target = from.http;
       host.behave('lose');
@@ -69,7 +69,7 @@ describe("OpenFeature's server SDK on two nodes", () => {
       await app.act('evaluate', 'checkout', 'bob', 50);
       await app.act('flush');
     }
-    // What nodes ship is applied in order: after these, all other counts.
+    // Shipped counts are applied in order: once these are applied, all earlier counts are.
     for (const { http } of nodes) {
       host.target = http;
       await app.act('evaluate', 'retired', 'ada', 1);

@@ -21,7 +21,9 @@ import { Postgres } from '../support/postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { steadyResponses } from '../support/steady-answers.ts';
 
-/** The store of a single machine is moved to PostgreSQL by a process that is killed again and again; then two nodes continue. */
+/**
+ * The store of a single machine is moved to PostgreSQL by a process that is killed repeatedly. Then two nodes continue.
+ */
 
 const origin = 'https://shop.example.com';
 const often = { interval: 100 };
@@ -47,7 +49,7 @@ async function send(http: string, path: string, body: object, headers: Record<st
   return { status: response.status, text: await response.text() };
 }
 
-needing('postgresql').describe('a single machine becomes a node', () => {
+needing('postgresql').describe('flagmeter postgres adopt', () => {
   beforeAll(async () => {
     database = await Postgres.start();
     url = await database.database();
@@ -59,7 +61,7 @@ needing('postgresql').describe('a single machine becomes a node', () => {
     packetKey = (await createKey(single.http, access, stored.application, 'Frontend')).key;
     const minted = await send(single.http, 'identities', { identity: 'bob' }, { authorization: stored.backendKey });
     instanceId = (JSON.parse(minted.text) as { instanceId: string }).instanceId;
-    // The ledger has a refusal a second later at most.
+    // The ledger shows a refusal after at most a second.
     await vi.waitFor(
       async () => {
         before = await readStore(single.http, stored);
@@ -81,7 +83,7 @@ needing('postgresql').describe('a single machine becomes a node', () => {
     await stop(running);
   });
 
-  test('despite kills, and each node has the same reports', async () => {
+  test('moves the store despite kills, and each node has the same reports', async () => {
     let kills = 0;
     for (let ms = 40; (await killedAfter(ms)) === 'killed'; ms += 10) kills += 1;
     expect(kills).toBeGreaterThan(2);
@@ -100,13 +102,13 @@ needing('postgresql').describe('a single machine becomes a node', () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('no longer starts as a single machine', async () => {
+  test('leaves a directory that no longer starts as a single machine', async () => {
     const { code, stderr } = await runBinary(['serve', '--data', data, ...freePorts]);
     expect(code).toBe(1);
-    expect(stderr).toContain('its accounts are a copy of those in a database');
+    expect(stderr).toContain('its accounts are a replica of a database');
   });
 
-  test('a backup from before the move cannot join, so nothing counts twice', async () => {
+  test('leaves no way for a backup from before the move to join, so nothing counts twice', async () => {
     const restored = join(freshDirectory(), 'restored');
     expect(await runBinary(['restore', '--from', backupFile, '--data', restored])).toMatchObject({ code: 0 });
     const ends = [

@@ -16,7 +16,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { steadyResponses } from '../support/steady-answers.ts';
 
-/** A dump of every former layout of the database is migrated, and a node then gives the same reports. */
+/** Dumps of every former layout of the database are migrated, and a node then gives the same reports. */
 
 const { describe, test } = needing('postgresql', 'faketime');
 const fixtures = postgresFixtures();
@@ -61,7 +61,7 @@ describe.each(fixtures)('the database of $name', ({ name, stored }) => {
   });
 });
 
-describe('the latest of them', () => {
+describe('the latest dump of a database', () => {
   test('has rows in every table', async () => {
     const server = await Postgres.start();
     const url = await server.database();

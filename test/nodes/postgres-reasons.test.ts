@@ -53,7 +53,7 @@ describe('a node that cannot use its PostgreSQL', () => {
 
   test('names a standby that does not respond', async () => {
     pair.standby.pause();
-    await expectReason('PostgreSQL does not confirm commits; a synchronous standby may not respond');
+    await expectReason('PostgreSQL does not confirm commits; a synchronous standby might not respond');
     pair.standby.resume();
     await expectReady();
   });
@@ -67,7 +67,7 @@ describe('a node that cannot use its PostgreSQL', () => {
 
   test.each([
     ['an empty database', 'The database has no tables of flagmeter', false],
-    ['another database', 'The database is not the one that this node has used', true],
+    ['another database', 'The database is not the database that this node has used', true],
   ])('names %s, and keeps its directory', async (_, reason, isPrepared) => {
     await rename(name(), 'kept');
     await pair.primary.query(`CREATE DATABASE ${name()} TEMPLATE template0`);

@@ -30,7 +30,7 @@ afterAll(async () => {
   await provider?.close();
 });
 
-/** Sends a request of a browser to a node. @returns the answer, and the cookies that it sets */
+/** Sends a request of a browser to a node. @returns the response, and the cookies that it sets */
 async function send(node: Binary, address: string, cookie = '') {
   const { pathname, search } = new URL(address, authUrl);
   const response = await fetch(`http://${node.http}${pathname}${search}`, { headers: { cookie }, redirect: 'manual' });

@@ -57,7 +57,7 @@ let application: string;
 let clients: SteadyClients;
 let keys: { readonly frontendKey: string; readonly backendKey: string };
 let webhook: string;
-/** Before the upgrade. */
+/** The reports before the upgrade. */
 let said: object;
 
 const { describe, test } = needing('postgresql', 'haproxy', 'git', 'g++', 'patch', { why: whyNoReleaseBefore });
@@ -85,7 +85,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     await balancer?.stop();
   });
 
-  test('migrates the tables while nodes of the previous release run', async () => {
+  test('migrate the tables while nodes of the previous release run', async () => {
     await clients.rounds(3);
     said = await readReports(nodes[0]!);
     const { code, stdout } = await runBinary(['engine', 'migrate', '--engine', engine]);
@@ -93,7 +93,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     await clients.rounds(3);
   });
 
-  test('serve beside each other', async () => {
+  test('serve next to each other', async () => {
     await replace(nodes[0]!, binaryPath);
     const access = await token(nodes[0]!.http, credentials);
     const path = `/api/v2/teams/${credentials.teamId}/webhooks`;
@@ -104,7 +104,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     for (const { http } of nodes.slice(1)) await manage(http, access, 'GET', webhook, 404);
   });
 
-  test('read what the first upgraded node wrote once they are replaced', async () => {
+  test('read data of the first upgraded node once all nodes are upgraded', async () => {
     for (const node of nodes.slice(1)) await replace(node, binaryPath);
     const access = await token(nodes[0]!.http, credentials);
     for (const { http } of nodes)
@@ -138,7 +138,8 @@ describe('nodes of two releases on one PostgreSQL', () => {
   });
 
   test('keep the data from before the upgrade', async () => {
-    for (const node of nodes) expect(await readReports(node)).toMatchObject(said); // Later fields may be new.
+    // Fields that this version has added are ignored.
+    for (const node of nodes) expect(await readReports(node)).toMatchObject(said);
   });
 
   test('ship the unshipped deltas of the other release, in either direction', async () => {
@@ -192,12 +193,12 @@ describe('nodes of two releases on one PostgreSQL', () => {
     expect(refused.stderr).toMatch(/has layout 99, .*; this one knows layout \d+: update it on this node/);
     const migrated = await runProgram(before, ['engine', 'migrate', '--engine', engine]);
     expect([migrated.code, migrated.stderr]).toEqual([1, expect.stringContaining('use a newer flagmeter')]);
-    await layout(99, 1); // Programs that know an earlier layout go on with such tables.
+    await layout(99, 1); // Versions that know an earlier layout can continue with such tables.
     await restart(node, before);
   });
 });
 
-/** The reports of data from before the upgrade. The audit log continues. */
+/** Reads the reports of data from before the upgrade. The audit log continues, so it is not included. */
 async function readReports({ http }: Node): Promise<object> {
   const { '/audit?limit=200': _, ...answers } = await readStore(http, stored);
   return steadyResponses(answers) as object;
@@ -217,15 +218,15 @@ function createArgs(binary: string, { name, data, http, grpc }: Place): string[]
 
 async function startNode(binary: string, node: Place): Promise<StartedProcess> {
   const started = await startProcess(binary, createArgs(binary, node));
-  // As in the docs, the next one waits until this one serves.
+  // As in the docs, the next node waits until this one serves.
   await vi.waitFor(async () => expect((await fetch(`http://${node.http}/readyz`)).status).toBe(200), often);
   return started;
 }
 
-/** Stops a node that gets no requests. */
+/** Stops a node that receives no requests. */
 async function stopAtOnce({ process }: Node): Promise<void> {
   process.kill('SIGTERM');
-  await stop(process); // The second signal ends its delay.
+  await stop(process); // The second signal ends the shutdown delay.
 }
 
 /** Starts a node with an executable, after stopping it if it runs. */
@@ -236,22 +237,22 @@ async function restart(node: Node, binary: string): Promise<void> {
 
 /** Stops a node cleanly and starts it with an executable, as in the docs. */
 async function replace(node: Node, binary: string): Promise<void> {
-  const isDrained = node.binary === before; // It knows no --shutdown-delay.
+  const isDrained = node.binary === before; // The previous release does not know --shutdown-delay.
   if (isDrained) await setState(node, 'drain');
   expect(await stop(node.process)).toMatchObject({ code: 0 });
   Object.assign(node, { binary, process: await startNode(binary, node) });
   if (isDrained) await setState(node, 'ready');
-  await allAreUp(); // Before the next one goes.
+  await allAreUp(); // All nodes must be up before the next one stops.
 }
 
 const backends = ['flagmeter_http', 'flagmeter_manage', 'flagmeter_grpc'];
 
-/** Sends a command to HAProxy. @returns its answer */
+/** Sends a command to HAProxy. @returns its response */
 function tell(command: string): Promise<string> {
   return text(connect(admin).end(`${command}\n`));
 }
 
-/** Sets whether HAProxy sends requests to a node. */
+/** Makes HAProxy send requests to a node, or stop sending them. */
 async function setState(node: Node, state: 'drain' | 'ready'): Promise<void> {
   const server = `node${nodes.indexOf(node) + 1}`;
   for (const backend of backends)

@@ -8,7 +8,7 @@ import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** Refusals of `serve --postgres`, and that it has written nothing. */
+/** Refusals of `serve --postgres`, which write nothing. */
 
 let database: Postgres;
 let postgresUrl: string;
@@ -34,7 +34,7 @@ needing('postgresql').describe('a node', () => {
     ],
     ['several workers', async () => ['--postgres', postgresUrl, '--workers', '2'], /--workers 2/],
   ];
-  test.each(refusals)('with %s is refused, and writes nothing', async (_, args, words) => {
+  test.each(refusals)('is refused with %s, and writes nothing', async (_, args, words) => {
     const data = join(freshDirectory(), 'empty');
     const ended = await serve(data, await args());
     expect(ended).toMatchObject({ code: expect.any(Number), stderr: expect.stringMatching(words) });
@@ -46,7 +46,7 @@ needing('postgresql').describe('a node', () => {
     [['--auth-url'], ['--base-url', 'https://flags.example']],
     [[], ['--auth-url', 'https://flags.example']],
     [['--base-url'], ['--auth-url', 'https://flags.example', '--api-listen', '127.0.0.1:0']],
-  ])('is warned that %j is its own address', async (missing, given) => {
+  ])('warns about missing public addresses: %j', async (missing, given) => {
     const data = join(freshDirectory(), 'addresses');
     const started = await startBinary({ data, args: ['--postgres', postgresUrl, ...given] });
     await stop(started);
@@ -57,7 +57,7 @@ needing('postgresql').describe('a node', () => {
     expect(warnings.map((line) => JSON.parse(line).missing)).toEqual(missing.length === 0 ? [] : [missing]);
   });
 
-  test('on the directory of a single machine is refused', async () => {
+  test('is refused on the directory of a single machine', async () => {
     const data = join(freshDirectory(), 'single');
     await prepare(data);
     const ended = await serve(data, ['--postgres', postgresUrl]);
@@ -65,24 +65,24 @@ needing('postgresql').describe('a node', () => {
     expect(filesIn(data)).not.toContain('spool');
   });
 
-  test('on the directory of another database is refused', async () => {
+  test('is refused on the directory of another database', async () => {
     const ended = await serve(node, ['--postgres', await newDatabase()]);
     expect(ended.code).not.toBe(0);
     expect(ended.stderr).toMatch(/was used with another database/);
   });
 
-  test('is not started as a single machine', async () => {
+  test('does not start as a single machine', async () => {
     const ended = await serve(node, []);
     expect(ended.code).not.toBe(0);
     expect(ended.stderr).toMatch(/--postgres/);
   });
 
-  test('on a copy of a directory in use is refused, or the other node is', async () => {
+  test('is refused on a copy of a directory in use, or the other node is refused', async () => {
     const running = await startBinary({ data: node, args: ['--postgres', postgresUrl] });
     const copy = join(freshDirectory(), 'copy');
     cpSync(node, copy, { recursive: true });
     const second = startBinary({ data: copy, args: ['--postgres', postgresUrl] });
-    // The copy takes over from a node without a heartbeat for 2.5 s, such as one on a busy machine.
+    // The copy takes over from a node whose last heartbeat is 2.5 s old, for example on a busy machine.
     const refused = /uses the same directory or a copy of it right now/;
     const isRefused = second.then(
       () => vi.waitFor(() => expect(running.stderr()).toMatch(refused)),
@@ -95,7 +95,7 @@ needing('postgresql').describe('a node', () => {
     await isRefused;
   });
 
-  test('with an empty directory waits for PostgreSQL, and starts once it is available', async () => {
+  test('waits for PostgreSQL with an empty directory, and starts once it is available', async () => {
     const data = join(freshDirectory(), 'waiting');
     await database.stop();
     let isReady = false;
@@ -113,7 +113,7 @@ needing('postgresql').describe('a node', () => {
   });
 });
 
-test('a single machine loads no code of several', async () => {
+test('a single machine has no spool', async () => {
   const service = await startBinary();
   expect(existsSync(join(service.data, 'spool'))).toBe(false);
   await stop(service);

@@ -34,7 +34,7 @@ const nodes: Binary[] = [];
 let bearer: string;
 let application: string;
 const keys: Record<string, string> = {};
-/** Accepted checks, and those without an answer. */
+/** Number of accepted checks, and of checks without a response. */
 let counted = 0;
 
 needing('postgresql').describe('three nodes on one PostgreSQL', () => {
@@ -48,7 +48,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     application = await createApplication(nodes[0]!.http, bearer, { name: 'Shop' });
     for (const type of ['Frontend', 'Backend'] as const)
       keys[type] = (await createKey(nodes[0]!.http, bearer, application, type)).key;
-    // Packets may be refused for a second after a key is created on another node; management requests never are.
+    // Packets can be refused for a second after a key is created on another node; management requests never are.
     for (const node of nodes) expect((await get(node, '/api/v2/applications')).status).toBe(200);
   });
 
@@ -56,7 +56,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('records created on one exist on all, and each reports the counts of all', async () => {
+  test('have all records created on one of them, and each reports the counts of all', async () => {
     for (const node of nodes) {
       for (let time = 0; time < 5; time += 1) await sendPacket(node);
       await sendReport(node);
@@ -90,7 +90,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     }, often);
   });
 
-  test('each lists all of them, in the status and in its metrics', async () => {
+  test('list each other in the status and in the metrics of each', async () => {
     for (const node of nodes) {
       await vi.waitFor(async () => {
         const { cluster } = (await (await get(node, '/api/v2/status')).json()) as ServiceStatus;
@@ -108,7 +108,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     }
   });
 
-  test('an id minted by one is valid on another, and all forget a person', async () => {
+  test('accept an id minted by another node, and all forget a person', async () => {
     const identity = 'ann@example.com';
     const instance = await mint(nodes[0]!, identity);
     await sendPacket(nodes[1]!, { i: instance });
@@ -119,14 +119,14 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) await vi.waitFor(async () => expect(await countExposures(node, identity)).toBe(0), often);
   });
 
-  test('all refuse a token at once that one has invalidated', async () => {
+  test('refuse a token immediately that one of them has invalidated', async () => {
     const other = await token(nodes[1]!.http, credentials);
     for (const node of nodes) expect((await get(node, '/api/v2/status', 'GET', other)).status).toBe(200);
     expect((await get(nodes[0]!, '/api/account/invalidate-token', 'POST', other)).status).toBe(200);
     for (const node of nodes) expect((await get(node, '/api/v2/status', 'GET', other)).status).toBe(401);
   });
 
-  test('without PostgreSQL they count and refuse management; afterwards all counts are right', async () => {
+  test('count and refuse management while PostgreSQL is away, and all counts are right afterwards', async () => {
     await database.stop();
     for (const node of nodes) await sendPacket(node);
     for (const node of nodes) {
@@ -145,7 +145,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
   });
 
-  test('a prepared node starts counting without PostgreSQL', async () => {
+  test('start counting without PostgreSQL if they were prepared', async () => {
     const [first] = nodes;
     await stop(nodes[2]!);
     await database.stop();
@@ -156,7 +156,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     await vi.waitFor(async () => expect(await countChecks(nodes[2]!)).toBe(counted), often);
   });
 
-  test('the packets accepted by a killed node are reported once it is back', async () => {
+  test('report the packets accepted by a killed node once it is back', async () => {
     await sendPacket(nodes[1]!);
     await stop(nodes[1]!, 'SIGKILL');
     nodes[1] = await startBinary({ data: nodes[1]!.data, args: nodeArgs('two') });
@@ -198,7 +198,7 @@ async function sendReport({ grpc }: Binary): Promise<void> {
   counted += 2;
 }
 
-/** Exports as OpenTelemetry does. */
+/** Exports data as OpenTelemetry does. */
 async function sendExport(node: Binary, signal: 'logs' | 'metrics', request: object): Promise<void> {
   expect((await send({ http: node.metrics }, { key: keys['Backend']! }, signal, request)).status).toBe(200);
 }

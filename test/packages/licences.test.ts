@@ -18,7 +18,7 @@ interface Component {
   readonly components?: readonly Component[];
 }
 
-/** The name of the package in a folder. Several versions of one may be installed, in nested folders. */
+/** The name of the package in a folder. Several versions of a package can be installed, in nested folders. */
 const packageIn = (folder: string) => folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
@@ -107,7 +107,7 @@ describe('the text of a licence', () => {
     expect(licenceText(root, packageWith({ 'README.md': readme }), 'some')).toBe(text);
   });
 
-  test('is read from packaging/licences for a package without one', () => {
+  test('is read from packaging/licences for a package without a licence file', () => {
     const project = freshDirectory();
     mkdirSync(join(project, 'packaging/licences'), { recursive: true });
     writeFileSync(join(project, 'packaging/licences/@some-thing.txt'), text);

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { packagesOf, root } from './fixture.ts';
 import { itInMachine, runInMachine } from './machine.ts';
 
-/** The shell commands in a section, from the first one that begins with `first` to the end of its block. */
+/** The shell commands in a section, from the line that begins with `first` to the end of its block. */
 function commandsOf(path: string, heading: string, first: string): string {
   const section = readFileSync(join(root, path), 'utf8')
     .split(/^## /m)

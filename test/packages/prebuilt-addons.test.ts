@@ -7,7 +7,10 @@ import { sha256Of } from '../../scripts/package/checksums.ts';
 import { freshDirectory } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 
-/** The reason that the compilers of this machine produce other bytes; `undefined` if they produce the same, or are missing. */
+/**
+ * The reason why the compilers of this machine produce other bytes; `undefined` if they produce the same, or are
+ * missing.
+ */
 function whyOtherBytes(target: string): string | undefined {
   const { compiler }: PrebuiltRecord = JSON.parse(readFileSync(prebuiltRecord(target), 'utf8'));
   const present = readVersions(compilersFor(target));

@@ -8,7 +8,7 @@ import { root } from './fixture.ts';
 
 const here = `${process.platform}-${process.arch}`;
 
-/** Set, so that both builds compile the add-ons, instead of using the prebuilt ones. */
+/** Variables that make both builds compile the add-ons, instead of using the prebuilt add-ons. */
 const compilers = {
   CC: 'gcc',
   CXX: 'g++',

@@ -85,7 +85,7 @@ function restore(
   );
 }
 
-/** Stops a node without contacting PostgreSQL, which is gone. */
+/** Stops a node, without contacting PostgreSQL, which is gone. */
 async function end(node: TestNode): Promise<string> {
   ended(node);
   await node.kill();
@@ -93,7 +93,7 @@ async function end(node: TestNode): Promise<string> {
 }
 
 describe('an empty database filled from a replica', () => {
-  it('keeps the id of the old one, so all nodes continue, and everything counts once', async () => {
+  it('keeps the id of the lost database, so all nodes continue, and everything counts once', async () => {
     const url = await newDatabase();
     const nodes = [await startNode(url, 'one'), await startNode(url, 'two'), await startNode(url, 'three')];
     const [one, two, three] = nodes as [TestNode, TestNode, TestNode];
@@ -184,7 +184,7 @@ describe('an empty database filled from a replica', () => {
     }
   });
 
-  it("is the only database that can be filled; others are refused unchanged, even the node's own", async () => {
+  it('is the only database that can be filled: other databases are refused unchanged, even the database of the node', async () => {
     const url = await newDatabase();
     const one = await startNode(url, 'one');
     one.count('f', 1);
@@ -207,8 +207,8 @@ describe('an empty database filled from a replica', () => {
 describe('a node whose database was replaced', () => {
   it.each([
     ['has no tables', 'has no tables of flagmeter'],
-    ['is another engine', 'used with another database'],
-  ])('keeps its data if the database %s, and continues when it is right', async (which, why) => {
+    ['is another database', 'used with another database'],
+  ])('keeps its data if the database %s, and continues when the database is right', async (which, why) => {
     const url = await newDatabase();
     const node = await startNode(url, 'one');
     node.count('f', 1);
@@ -226,7 +226,7 @@ describe('a node whose database was replaced', () => {
 });
 
 describe('data that PostgreSQL has lost', () => {
-  /** Two nodes whose database was restored to a state before 100 counts of the first. */
+  /** Starts two nodes whose database was restored to a state before 100 counts of the first node. */
   async function wentBack(free?: () => number) {
     const url = await newDatabase();
     const one = await restartNode(url, await nodeDirectory(url), { name: 'one', ...(free && { free }) });

@@ -34,7 +34,7 @@ let data: string;
 
 const key = new PostgresKey(Buffer.alloc(32, 7));
 const identity = Buffer.alloc(16, 3);
-/** A part of an import: a permanent message. */
+/** The identity of a section of an import, which is a permanent message. */
 const part = Buffer.alloc(16, 4);
 const sentAt = Date.UTC(2026, 0, 1);
 
@@ -82,7 +82,7 @@ async function accountsIn(directory: string): Promise<Rows> {
   return rows;
 }
 
-/** The counts, without what only a replica has. */
+/** Reads the counts, without the rows that only a replica has. */
 async function usageIn(directory: string): Promise<Rows> {
   const usage = openReplicaStore(directory);
   const tables = snapshotTables.filter((table) => !['replica', 'messageTimes', 'carried'].includes(table));
@@ -128,7 +128,7 @@ async function joinAnother(): Promise<string> {
   return directory;
 }
 
-/** The moved content, and the state of the directory. */
+/** Checks the moved content, and the state of the directory. */
 async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: AdoptionResult) {
   const other = await joinAnother();
   expect(await accountsIn(other)).toEqual(before.accounts);
@@ -145,13 +145,13 @@ async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: 
   expect(readSecret(secret, key)).toEqual(openDigestSecret(usage, randomBytes));
   expect(new Replica(usage, systemClock.monotonic).applied).toMatchObject({ position: 1 });
   await usage.lmdb.close();
-  await expect(openPrepared(data)).rejects.toThrow('its accounts are a copy of those in a database');
+  await expect(openPrepared(data)).rejects.toThrow('its accounts are a replica of a database');
 }
 
 const everything = async () => ({ accounts: await accountsIn(data), usage: await usageIn(data) });
 
 describe('the store of a single machine', () => {
-  test('is moved unchanged, and other nodes get all of it', async () => {
+  test('is moved unchanged, and other nodes receive all of it', async () => {
     const before = await everything();
     expect(before.accounts.length).toBeGreaterThan(30);
     expect(before.usage.length).toBeGreaterThan(60);
@@ -164,7 +164,7 @@ describe('the store of a single machine', () => {
     expect(text).not.toContain(privatePart);
   });
 
-  test('is moved once: a second attempt reports that, and changes nothing', async () => {
+  test('is moved once: a second attempt reports this, and changes nothing', async () => {
     const { engine } = await move();
     const [before] = await postgres.query('SELECT * FROM fm_snapshot', [], url);
     expect(await move()).toEqual({ engine });
@@ -212,35 +212,35 @@ describe('the store of a single machine', () => {
   });
 });
 
-describe('the move is refused, and changes nothing,', () => {
+describe('flagmeter postgres adopt', () => {
   async function expectRefused(reason: RegExp) {
     const before = await everything();
     await expect(move()).rejects.toThrow(reason);
     expect(await everything()).toEqual(before);
   }
 
-  test('into a database that already has a store', async () => {
+  test('rejects a database that already has a store', async () => {
     const other = join(temporaryDirectory(), 'data');
     unpack('layout-1', other);
     await move(connect(), other);
     await expectRefused(/^Cannot move a store into this database: it has accounts/);
   });
 
-  test('into a database into which another directory is being moved', async () => {
+  test('rejects a database into which another directory is being moved', async () => {
     const other = join(temporaryDirectory(), 'data');
     unpack('layout-1', other);
     await expect(move(failing(connect(), isUpload), other)).rejects.toThrow('interrupted');
     await expectRefused(/it has a store that another directory has begun to move/);
   });
 
-  test('into a database that cannot store every name', async () => {
+  test('rejects a database that cannot store every name', async () => {
     await postgres.query(`CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
     url = postgres.url('latin');
     await expectRefused(/^The database has the encoding LATIN1/);
     expect(existsSync(join(data, 'spool'))).toBe(false);
   });
 
-  test('into a database that has a node', async () => {
+  test('rejects a database that has a node', async () => {
     const other = join(temporaryDirectory(), 'data');
     unpack('layout-1', other);
     await expect(move(failing(connect(), isUpload), other)).rejects.toThrow('interrupted');
@@ -249,7 +249,7 @@ describe('the move is refused, and changes nothing,', () => {
     await expectRefused(/it has nodes/);
   });
 
-  test('into another database than the one with which it began', async () => {
+  test('rejects another database than the one with which the move began', async () => {
     await move();
     url = await postgres.database();
     await expectRefused(

@@ -48,7 +48,7 @@ describe('the time through which a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('is unknown while PostgreSQL lacks deltas of the own stream that it had', () => {
+  it('is unknown while PostgreSQL lacks deltas of its own stream that it had', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 5, 100);
     follow(completeness);

@@ -13,7 +13,7 @@ const identity: Digest = [1, 2, 3, 4];
 test.each<[string, readonly [5 | 8, 5 | 8]]>([
   ['the earlier totals are shipped first', [5, 8]],
   ['the later totals are shipped first', [8, 5]],
-])('totals that are sent to two nodes count what the later ones add if %s', (_, [first, second]) => {
+])('totals that are sent to two nodes count the increase of the later ones if %s', (_, [first, second]) => {
   const { log, one, other, node } = setUp();
   const stop = { 5: start, 8: start + minute };
   one.sendTotals({ on: first }, identity, start, { stop: stop[first] });
@@ -24,7 +24,7 @@ test.each<[string, readonly [5 | 8, 5 | 8]]>([
   expect(sumChecks(node)).toEqual({ 'checkout/on': 8 });
 });
 
-test('a bucket of the SDK for Go sent to two nodes counts once and is noted, and another one counts in full', () => {
+test('a bucket of the SDK for Go that is sent to two nodes counts once and is noted, and another bucket counts in full', () => {
   const { log, one, other, node } = setUp();
   for (const [stream, on, stop] of [
     [one, 5, start],

@@ -19,7 +19,7 @@ const { describe, it } = needing('postgresql');
 
 const today = Math.floor(Date.now() / 86_400_000);
 const yesterday = today - 1;
-/** The first minute of a day, in which `TestNode` counts. */
+/** Returns the first minute of a day, in which `TestNode` counts. */
 const on = (day: number) => day * 1440 - minute;
 
 const columns = 'feature, variant, checks::int, used::int, viewed::int, users::int';
@@ -33,7 +33,7 @@ interface DayRow {
   readonly users: number;
 }
 
-/** A database with one application. */
+/** Creates a database with one application. */
 async function postgresWithShop(): Promise<string> {
   const url = await newDatabase();
   const application = {
@@ -64,7 +64,7 @@ function exportFrom(
   });
 }
 
-/** Lets another node write at once, as if the lease had expired. */
+/** Lets another node write immediately, as if the lease had expired. */
 const endLease = (url: string) => postgres.query(`UPDATE fm_export SET until = now() - interval '1 s'`, [], url);
 
 const inSql = (url: string, day: number, view = 'daily_usage', some = columns) =>
@@ -91,7 +91,7 @@ function sqlOfDocs(): string[] {
   return blocks.filter((block) => block.includes('flagmeter_reports'));
 }
 
-/** Something to wait for. */
+/** Creates a gate to wait for. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -100,7 +100,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
-/** A session that fails or waits at a statement. */
+/** Returns a session that fails or waits at a statement. */
 function intercepted(session: PostgresSession, before: (statement: Statement) => Promise<void>): PostgresSession {
   return {
     query: async (statement: Statement) => {

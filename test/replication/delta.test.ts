@@ -129,7 +129,7 @@ const delta = fc.record({
   ),
 }) as fc.Arbitrary<Delta>;
 
-/** Byte strings of any class, as plain ones. */
+/** Converts byte strings of any class to plain ones. */
 const plain = (each: unknown): unknown => {
   if (each instanceof Uint8Array) return Uint8Array.from(each);
   if (Array.isArray(each)) return each.map(plain);
@@ -151,7 +151,7 @@ test('an invalid row does not affect other rows of its kind', () => {
   const body = encodeDelta({ ...empty, counts });
   const read = decodeDelta(body, (...row) => void refused.push(row));
   expect(read.counts).toEqual([1, 4, 1, 0, 0, 3, 4, 1, 0, 0]);
-  expect(refused).toEqual([['counts', 'its counts cannot be', '[2,4,-1,0,0]']]);
+  expect(refused).toEqual([['counts', 'it has invalid counts', '[2,4,-1,0,0]']]);
 });
 
 /** Reads a body that no node has written: it is a valid delta or unreadable. */
@@ -208,7 +208,7 @@ test.each<[string, Partial<Delta>]>([
   ['a coupon without a rank', { sketches: [coupons(64)] }],
   ['a coupon with too high a rank', { sketches: [coupons(64 + 63)] }],
   [
-    'a register of too great a rank',
+    'a register with too high a rank',
     { sketches: [{ ...coupons(), value: Buffer.alloc(chunkValueBytes, 255).fill(1, 0, 1) }] },
   ],
   ['a subject that is not canonical', { ledger: [{ ...line, subject: '[1, null]' }] }],

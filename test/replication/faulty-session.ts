@@ -3,9 +3,12 @@ import { PostgresError } from '../../src/replication/postgres/postgres-error.ts'
 import type { QueryResult, Run, Statement } from '../../src/replication/postgres/session.ts';
 
 /**
- * A fault of a statement, or of its transaction. `refused`: it is not sent. `lost`: it runs, but its answer is lost. `killed…`: the
- * process is killed before or after it runs. `late` is for the first statement of a transaction: the answer is lost, and the server
- * commits after the next such transaction has begun.
+ * A fault of a statement, or of its transaction.
+ * - `refused`: the statement is not sent
+ * - `lost`: it runs, but its response is lost
+ * - `killed…`: the process is killed before or after it runs
+ * - `late`, for the first statement of a transaction: the response is lost, and the server commits after the next such
+ *   transaction has begun
  */
 export type FaultKind = 'refused' | 'lost' | 'killed before' | 'killed after' | 'late';
 
@@ -21,7 +24,10 @@ export class FaultySession implements PostgresSession {
   fault: Fault;
   #isKilled = false;
 
-  /** @param dyingWith the session of the same process @param late for transactions that go on when they are given up */
+  /**
+   * @param dyingWith session of the same process
+   * @param late session for transactions that go on after they are abandoned
+   */
   constructor(
     session: PostgresSession,
     fault: Fault = () => undefined,
@@ -66,7 +72,7 @@ export class FaultySession implements PostgresSession {
     return this.#after(kind, result);
   }
 
-  /** Runs it up to its COMMIT, which has to wait. */
+  /** Runs a transaction up to its COMMIT, which must wait. */
   async #goLate<T>(work: (run: Run) => Promise<T> | T): Promise<never> {
     await new Promise<void>((resolve, reject) => {
       const released = new Promise<void>((release) => {

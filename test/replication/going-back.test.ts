@@ -28,7 +28,7 @@ startPostgres();
 const { describe, it } = needing('postgresql');
 
 describe('a PostgreSQL that reverted to an earlier state', () => {
-  it('receives the later deltas again, also from an idle node and of earlier processes', async () => {
+  it('receives the later deltas again, including deltas of an idle node and of earlier processes', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.count('f', 1);
@@ -42,7 +42,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
     await expectCounts(again, { f: 11, g: 100 });
     await goBack();
     await again.until(({ status }) => status.rebases > 0);
-    // A report during that has everything, or is refused.
+    // A report during this time has everything, or is refused.
     const isReported = await again.node.freshen().then(
       () => true,
       () => false,
@@ -54,7 +54,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
     expect(logged(two, 'warn')).toContain('reloading the replica');
   });
 
-  it('before the kept deltas is not managed, and loses the missing ones only when its streams are closed', async () => {
+  it('is not managed if it lacks deltas that nodes no longer keep, and loses them only when its streams are closed', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     const goBack = await copyDatabase(url);
@@ -136,7 +136,7 @@ describe('a replica', () => {
     await expectCounts(await start(url), { f: 1, g: 10, h: 100 });
   });
 
-  it('keeps its content if PostgreSQL has lost the log, and reports that', async () => {
+  it('keeps its content if PostgreSQL has lost the log, and reports the loss', async () => {
     const url = await newDatabase();
     const one = await start(url);
     one.count('f', 1);
@@ -212,7 +212,7 @@ describe('a process', () => {
     expect(await postgres.query('SELECT 1 FROM fm_stream', [], url)).toHaveLength(1);
   });
 
-  it('that stopped is listed in reports by its directory if others share its name', async () => {
+  it('is listed in reports by its directory after it stopped, if others share its name', async () => {
     const url = await newDatabase();
     const stopped = [];
     for (const name of ['a', 'a', 'b', 'c']) stopped.push(await start(url, { name }));
@@ -226,7 +226,7 @@ describe('a process', () => {
     expect(new Set(mayBeCounting)).toEqual(new Set([`a (${one})`, `a (${another})`, 'b', `c (${alike})`]));
   });
 
-  it('that deregistered is not listed permanently', async () => {
+  it('is not listed permanently after it deregistered', async () => {
     const url = await newDatabase();
     const session = connect(url);
     onTestFinished(() => session.close());

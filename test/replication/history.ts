@@ -16,11 +16,11 @@ import {
 export const people = ['ann', 'bob', 'eve'];
 export const features = ['a', 'b', 'c', '__proto__'];
 
-/** What happens, one thing after the other. */
+/** Events of three nodes, one after the other. */
 const streamNumber = fc.nat({ max: 2 });
 const person = fc.constantFrom(...people);
 const counts = fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 9 }), fc.nat({ max: 9 }));
-// Eighths add up without rounding, in whatever order.
+// Eighths add up without rounding, in any order.
 const eighths = fc.integer({ min: -1000, max: 1000 }).map((value) => value / 8);
 const sent: fc.Arbitrary<TestPacket> = fc.record({
   environment: fc.constantFrom(...environments),
@@ -73,7 +73,7 @@ export interface Item {
   readonly mint?: Mint;
 }
 
-/** What a delta brought, in the order in which a replica adds it. */
+/** The content of a delta, in the order in which a replica adds it. */
 export interface ShippedDelta {
   readonly since: number;
   readonly items: readonly Item[];
@@ -81,11 +81,11 @@ export interface ShippedDelta {
 
 const names = { features: 100, variants: 100, metrics: 100 };
 
-/** Turns what happens to three nodes into a log. */
+/** Turns the events of three nodes into a log. */
 export class History {
   readonly log = new TestLog();
   now = start;
-  /** What the deltas brought, by position. */
+  /** Contents of the deltas, by position. */
   readonly shipped = new Map<number, ShippedDelta>();
   readonly minted = new Map<number, Mint>();
   readonly #ttlMs: number;
@@ -94,7 +94,7 @@ export class History {
   #begun = 0;
   #identities = 0;
 
-  /** @param settings of the log; without them the defaults hold */
+  /** @param settings settings of the log; if missing, the defaults hold */
   constructor(happened: readonly HistoryEvent[], settings?: ReplicaSettings, ttlMs = 1000 * 86_400_000) {
     this.#ttlMs = ttlMs;
     if (settings !== undefined) this.log.append('settings', encodeBody('settings', settings));

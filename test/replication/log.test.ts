@@ -38,13 +38,13 @@ describe('an entry that is not a delta', () => {
     expect(findInstance(two.store, 7, createMint(2).instanceId)).toBeUndefined();
   });
 
-  it('shares a commit with others that wait', async () => {
+  it('shares a commit with other waiting entries', async () => {
     const url = await newDatabase();
     const connection = connect(url);
     const appender = new LogAppender(connection);
     const mint = (person: number) => appender.mint(loggedMint(createMint(person)));
     const first = mint(0);
-    await connection.query({ text: 'SELECT 1' }); // The first is on its way.
+    await connection.query({ text: 'SELECT 1' }); // The first entry is on its way.
     const others = await Promise.all(Array.from({ length: 99 }, (_, at) => mint(at + 1)));
     expect(await first).toBe(1);
     expect(new Set(others)).toEqual(new Set([2]));
@@ -88,7 +88,7 @@ describe('an entry that is not a delta', () => {
 });
 
 describe('a connection that is cut', () => {
-  it('after COMMIT was sent, neither counts anything twice nor loses anything', async () => {
+  it('neither counts anything twice nor loses anything, if it is cut after COMMIT was sent', async () => {
     const url = await newDatabase();
     const relay = await cuttingRelay(postgres, url);
     const node = await start(relay.url);
@@ -119,7 +119,7 @@ async function newStream() {
   await register(session, 'stream', 'directory');
   return {
     session,
-    /** @returns whether PostgreSQL appended the deltas */
+    /** @returns true if PostgreSQL appended the deltas */
     ships: async (deltas: readonly SealedDelta[], before?: SealedDelta) =>
       (await ship(session, 'stream', deltas, before)) !== undefined,
     logged: async () => {

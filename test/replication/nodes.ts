@@ -7,7 +7,7 @@ import { connect, initPostgres, TestNode, type TestNodeOptions } from './test-no
 export let postgres: Postgres;
 let running: TestNode[] = [];
 
-/** Starts PostgreSQL for the tests of a file. Each file calls it, because files may share this module. */
+/** Starts PostgreSQL for the tests of a file. Each file calls it, because files can share this module. */
 export function startPostgres(): void {
   beforeAll(async () => {
     postgres = await Postgres.start();
@@ -44,7 +44,7 @@ export async function start(url: string, options?: TestNodeOptions): Promise<Tes
   return node;
 }
 
-/** Excludes a node that the test stops itself. */
+/** Excludes a node from stopping, because the test stops it. */
 export function ended(node: TestNode): void {
   running = running.filter((each) => each !== node);
 }
@@ -57,7 +57,7 @@ export async function kill(url: string, node: TestNode): Promise<void> {
   await postgres.query(before, [node.spool.directory], url);
 }
 
-/** Stops a node in this way, and starts the next process on its directory. */
+/** Kills a node, and starts the next process on its directory. */
 export async function restart(url: string, node: TestNode, options?: TestNodeOptions): Promise<TestNode> {
   await kill(url, node);
   return start(url, { ...options, data: node.data });

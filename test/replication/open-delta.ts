@@ -13,7 +13,10 @@ import { countsCodec, decodeMinute, measurementCodec, seriesPerEnvironment } fro
 import type { HashedId } from '../../src/storage/lmdb/instances.ts';
 import { chunkValueBytes, environmentOrdinal, writeChunk } from '../../src/storage/lmdb/sketches.ts';
 
-/** A delta that is being filled from batches, cell by cell, without a spool: the least that the format says. */
+/**
+ * A delta that is being filled from batches, cell by cell, without a spool. It does the minimum that the format
+ * requires.
+ */
 export class OpenDelta {
   readonly #content = {
     series: [] as Delta['series'][number][],
@@ -30,7 +33,7 @@ export class OpenDelta {
   readonly #seen = new Map<number, [first: number, last: number]>();
   readonly #people: PersonExposures[] = [];
 
-  /** Adds a batch, of which nothing is kept apart. */
+  /** Adds a batch, in which no content is separate. */
   add(envelope: Envelope): void {
     this.#addNames(envelope);
     eachCount(envelope, (ref, bucket, ...counts) => {
@@ -129,7 +132,7 @@ export class OpenDelta {
   }
 }
 
-/** The exposures of a batch, one entry a packet. */
+/** Returns the exposures of a batch, one entry per packet. */
 function readExposures(envelope: Envelope): PersonExposures[] {
   const people: PersonExposures[] = [];
   let digest = Buffer.alloc(0);

@@ -5,7 +5,7 @@ import { Batch } from '../../src/storage/commit/batch.ts';
 import { bucketWidth, encodeBucket, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** A spool whose deltas have one count each. */
+/** Opens a spool whose deltas have one count each. */
 export function openSpool({ data = temporaryDirectory(), stream = 'one' } = {}) {
   const spool = new Spool(data, () => 'directory');
   const watermark = { at: 0, applied: 0, version: 0 };

@@ -10,8 +10,9 @@ const identity = Buffer.alloc(16, 5);
 test('a message that adds nothing excludes its retry, and nothing else', () => {
   const { log, one, other, node } = setUp();
   for (const stream of [one, other]) {
-    stream.send(packet(), start); // The count of a process that may be one of several alike.
-    stream.sendMessage(packet({ f: {} }), identity, start); // Its identity, for a retry on another node.
+    stream.send(packet(), start); // The count of a process that can be one of several identical ones.
+    // The same count with an identity, for a retry on another node.
+    stream.sendMessage(packet({ f: {} }), identity, start);
     stream.ship(log, start);
   }
   other.sendMessage(packet(), identity, start + minute);
@@ -35,7 +36,7 @@ test('a permanent message counts once, whenever its nodes ship it, in a format t
   expect(formats).toEqual([3, 3]);
 });
 
-/** The identity of a part of an import: the numbers of the application and the environment come first. */
+/** Returns the identity of a section of an import: the numbers of the application and the environment come first. */
 function createPartIdentity(environment: number, part: number): Buffer {
   const words = Buffer.alloc(16, part);
   words.writeUInt32BE(application, 0);
@@ -57,7 +58,7 @@ test('a summary of values that two nodes import counts once', () => {
   expect(node.refused).toEqual([]);
 });
 
-test('the permanent messages of a deleted environment are removed, and those of others are not', () => {
+test('the permanent messages of a deleted environment are removed, and messages of other environments are not', () => {
   const { log, one, node } = setUp();
   for (const environment of [1, 2, 3])
     for (const part of [1, 2]) one.importSummary(summary, createPartIdentity(environment, part), environment, start);

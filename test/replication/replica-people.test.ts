@@ -15,7 +15,7 @@ describe('uses of an instance id unknown to their node', () => {
 
   test.each([
     ['was minted before', [mint], 1, known],
-    ['was replaced, but valid then', [mint, createMint('ann', 2, start, day)], 0, known],
+    ['was replaced, but was valid at the time', [mint, createMint('ann', 2, start, day)], 0, known],
     ['was never minted', [], 1, {}],
     ['differs from the minted one', [createMint('ann', 9, start, day)], 1, {}],
     ['had expired', [mint], 61, {}],
@@ -51,7 +51,7 @@ describe('a forgotten person', () => {
     appendMints(log, mint);
     one.send(packet({ person: 'ann' }), start);
     one.ship(log, start);
-    other.send(packet({ person: 'ann' }), start); // Counted before, shipped after.
+    other.send(packet({ person: 'ann' }), start); // The packet was counted before, and is shipped after.
     other.sendMessage(packet({ person: 'ann' }), Buffer.alloc(16, 1), start);
     other.sendUnresolved(packet({ person: 'ann' }), mint, start);
     appendForget(log, 'ann');
@@ -67,7 +67,7 @@ describe('a forgotten person', () => {
     expect(listExposures(node.store, ['ann'])[0]).not.toEqual(nothing);
   });
 
-  test('stays listed until every stream has applied that; an earlier delta then has no effect on people', () => {
+  test('stays listed until every stream has applied the entry; an earlier delta then has no effect on people', () => {
     const { log, one, other, node } = setUp();
     appendForget(log, 'ann');
     appendHorizon(log, start, 0);
@@ -77,20 +77,20 @@ describe('a forgotten person', () => {
     node.follow(log);
     expect(countRows(node, 'forgotten')).toBe(0);
     for (const stream of [one, other]) stream.send(packet({ person: 'ann' }), start);
-    one.ship(log, start); // Both were begun at position 0.
+    one.ship(log, start); // Both deltas were begun at position 0.
     node.follow(log);
     expect(listExposures(node.store, ['ann'])[0]).toEqual(nothing);
     expect(node.refused).toMatchObject([{ place: 'exposures', stream: 'one' }]);
     expect(sumChecks(node)).toEqual({ 'checkout/on': 1 });
   });
 
-  test('makes no difference if there was none: a delta from before a horizon is counted', () => {
+  test('makes no difference if no one was forgotten: a delta from before a horizon is counted', () => {
     const { log, one, node } = setUp();
     appendMints(log, createMint('ann', 1, start, day));
     appendHorizon(log, start, 1);
     node.follow(log);
     one.send(packet({ person: 'ann' }), start);
-    one.ship(log, start); // Begun at position 0: its node had not reached PostgreSQL before.
+    one.ship(log, start); // The delta was begun at position 0, because its node had not reached PostgreSQL before.
     node.follow(log);
     expect(listExposures(node.store, ['ann'])[0]).not.toEqual(nothing);
     expect(node.refused).toEqual([]);

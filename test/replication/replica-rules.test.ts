@@ -13,9 +13,9 @@ import { appendHorizon, countRows, day, minute, packet, setUp, sumChecks } from 
 
 describe('the order of entries', () => {
   test.each([
-    ['omits one', [0, 2]],
+    ['omits an entry', [0, 2]],
     ['starts too late', [1]],
-    ['repeats one', [0, 0]],
+    ['repeats an entry', [0, 0]],
   ])('is enforced: a list that %s is not applied at all', (_, places) => {
     const { log, one, node } = setUp();
     for (let each = 0; each < 3; each += 1) {
@@ -27,7 +27,7 @@ describe('the order of entries', () => {
     expect(sumChecks(node)).toEqual({});
   });
 
-  test('and the id of the last entry are kept across a restart', async () => {
+  test('is kept across a restart, with the id of the last entry', async () => {
     const { log, one, node } = setUp();
     one.send(packet(), start);
     one.ship(log, start);
@@ -41,7 +41,7 @@ describe('the order of entries', () => {
   });
 });
 
-test('is repeated after a failed commit, which leaves nothing in memory', () => {
+test('an entry is applied again after a failed commit, which leaves nothing in memory', () => {
   const { log, one, other, node } = setUp();
   for (const stream of [one, other]) {
     for (const ship of [1, 2, 3]) {
@@ -80,7 +80,7 @@ describe('an entry of a newer version', () => {
   test.each([
     ['kind', { kind: 'dance' as never }, 'kind "dance"'],
     ['format', { body: Buffer.of(9, 1, 2) }, 'format 9'],
-  ])('(another %s) stops the following with an explanation, after the entries before it', (_, other, words) => {
+  ])('stops the replica with an explanation if its %s is unknown, after the entries before it', (_, other, words) => {
     const { log, one, node } = setUp();
     for (let each = 0; each < 2; each += 1) {
       one.send(packet(), start);
@@ -91,7 +91,7 @@ describe('an entry of a newer version', () => {
     expect(() => node.replica.apply(entries.slice(1))).toThrow(NewerEntry);
     expect(() => node.replica.apply(entries.slice(1))).toThrow(words);
     expect(node.replica.applied.position).toBe(1);
-    node.follow(log); // As after an update.
+    node.follow(log); // The node continues after an update.
     expect(sumChecks(node)).toEqual({ 'checkout/on': 2 });
   });
 });
@@ -105,7 +105,7 @@ describe('a message', () => {
     [-9, 1],
     [10, 2],
     [-10, 2],
-  ])('sent to another node %i minutes from the first counts %i times in total', (minutes, times) => {
+  ])('has a copy %i minutes later on another node: together they count %i times', (minutes, times) => {
     const { log, one, other, node } = setUp();
     const at = start + 60 * minute;
     one.sendMessage(packet({ person: 'ann', m: { load: 2 } }), identity, at);
@@ -134,7 +134,7 @@ describe('a message', () => {
   });
 });
 
-test('with values of the same time leaves the last one in the log as the last value', () => {
+test('the last value of a metric is the last one in the log if messages have the same time', () => {
   const { log, one, other, node } = setUp();
   for (const [stream, value, at] of [
     [one, 1, start + 5],
@@ -168,7 +168,7 @@ test('limits apply in the order of the log, with the settings in the log', () =>
   expect(listExposures(node.store, ['bob'])[0]).not.toEqual(['bob', 1, {}]);
 });
 
-test('keep the senders of a feature in one place, whichever variant a node saw first', () => {
+test('the senders of a feature are kept in one place, whichever variant a node saw first', () => {
   const { log, one, other, node } = setUp();
   one.send(packet({ f: { checkout: { on: [1] } }, sender: 'Firefox' }), start);
   other.send(packet({ f: { checkout: { off: [1] } }, sender: 'Chrome' }), start);
@@ -206,7 +206,7 @@ describe('invalid content', () => {
     ['forget', 'forget'],
     ['horizon', 'horizon'],
     ['settings', 'settings'],
-  ] as const)('a %s that cannot be read is set aside, and the log continues', (kind, place) => {
+  ] as const)('is set aside if a %s cannot be read, and the log continues', (kind, place) => {
     const { log, one, node } = setUp();
     log.append(kind, Buffer.of(1, 0xc1), 'other', 1);
     one.send(packet(), start);
@@ -216,7 +216,7 @@ describe('invalid content', () => {
     expect(sumChecks(node)).toEqual({ 'checkout/on': 1 });
   });
 
-  test('of a delta that its stream has shipped before does not count again', () => {
+  test('is not counted again if its stream has shipped the delta before', () => {
     const { log, one, node } = setUp();
     one.send(packet(), start);
     one.ship(log, start);
@@ -227,7 +227,7 @@ describe('invalid content', () => {
   });
 });
 
-test('of deleted objects is erased in steps, and a later delta does not restore it', async () => {
+test('content of deleted objects is erased in steps, and a later delta does not restore it', async () => {
   const { log, one, node } = setUp();
   for (const environment of [1, 2]) one.send(packet({ environment, person: 'ann' }), start);
   one.ship(log, start);
@@ -249,12 +249,12 @@ test('of deleted objects is erased in steps, and a later delta does not restore 
 });
 
 describe('a horizon', () => {
-  test('that takes several calls is applied completely, even if the process ends in between', async () => {
+  test('is applied completely if it takes several calls, even if the process ends between them', async () => {
     const { log, one, node } = setUp();
     for (let ago = 0; ago < 30; ago += 1) one.send(packet({ m: { load: ago }, ago: 3000 + ago }), start);
     one.ship(log, start);
     appendHorizon(log, start, 0, start);
-    node.pace = 10; // No time for more than one step.
+    node.pace = 10; // There is time for one step only.
     node.step(log);
     expect(node.replica.apply(log.entries.slice(1)).count).toBe(0);
     await node.restart();

@@ -8,7 +8,7 @@ import { byName, listExposures, makeReports, TestReplica } from './test-replica.
 
 const hourMs = 3_600_000;
 
-/** Retention passes soon, and every limit is reached. */
+/** Settings with which retention passes soon, and every limit is reached. */
 const narrow: ReplicaSettings = {
   features: 2,
   variants: 1,
@@ -21,7 +21,7 @@ const narrow: ReplicaSettings = {
 };
 const wide: ReplicaSettings = { ...defaultSettings, minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, exposureDays: 3000 };
 
-/** What a node does besides following. None of it may change its content. */
+/** Actions of a node other than following the log. They must not change its content. */
 const doing = fc.record({
   pace: fc.constantFrom(0, 2, 10),
   restart: fc.boolean(),
@@ -31,7 +31,7 @@ const doing = fc.record({
 const life = fc.array(doing, { maxLength: 4 });
 type Life = typeof life extends fc.Arbitrary<infer T> ? T : never;
 
-/** Lives a life, follows the rest of the log, and does all upkeep. */
+/** Runs a node through its actions, follows the rest of the log, and does all upkeep. */
 async function live(node: TestReplica, history: History, doings: Life): Promise<void> {
   for (const { pace, restart, upkeep, ahead } of doings) {
     node.pace = pace;
@@ -90,9 +90,9 @@ test('a snapshot with the rest of the log results in the same content as the who
       maker.follow(history.log, Math.min(at, history.log.position));
       const snapshot = maker.replica.snapshot();
       const { applied } = snapshot;
-      maker.follow(history.log); // What comes while it is read is not in it.
+      maker.follow(history.log); // Entries applied during the read are not in the snapshot.
       const joined = new TestReplica(temporaryDirectory());
-      joined.follow(history.log, Math.floor(at / 2)); // It has followed another log before.
+      joined.follow(history.log, Math.floor(at / 2)); // The node has followed another log before.
       await joined.replica.load(snapshot.parts());
       expect(joined.replica.applied).toEqual(applied);
       await live(joined, history, doings);

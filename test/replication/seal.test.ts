@@ -36,7 +36,7 @@ class Node {
     );
   }
 
-  /** Finishes the current round, and does another one. */
+  /** Finishes the current round, and does another round. */
   sealAll(now: number): void {
     let sealed = 0;
     while (sealed < now) sealed = this.aggregator.seal({ watermark: watermarkAt(now) }).watermark.at;
@@ -58,7 +58,7 @@ class Node {
   }
 }
 
-/** From one row a delta on, so that rounds take many steps while packets arrive. */
+/** Sizes of a delta, from one row on, so that rounds take many steps while packets arrive. */
 const room = fc.record({ rows: fc.integer({ min: 1, max: 60 }), bytes: fc.constantFrom(100, 1000, 100_000) });
 
 const step = fc.record({
@@ -97,7 +97,7 @@ test('deltas sealed at any time add up to the counts of a single machine', async
   );
 });
 
-/** Checks that a stream names each series before or in the delta that refers to it. */
+/** Checks that each series is named before or in the delta that refers to it. */
 function expectNamed(deltas: readonly Delta[]): void {
   const named = new Set<string>();
   for (const delta of deltas) {
@@ -131,7 +131,10 @@ function listRefs(delta: Delta): number[] {
   ];
 }
 
-/** A person's seconds are the step in which the packet came, and marks are steps too. */
+/**
+ * Checks the bounds of deltas. A person's seconds are the step in which the packet arrived, and watermarks are steps
+ * too.
+ */
 function expectBounds(deltas: readonly Delta[]): void {
   for (const [at, delta] of deltas.entries()) {
     const times = (of: readonly Delta[]) =>

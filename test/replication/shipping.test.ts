@@ -20,7 +20,7 @@ startPostgres();
 const { describe, it } = needing('postgresql');
 
 describe('nodes with one PostgreSQL', () => {
-  it('all have the counts of each', async () => {
+  it('all have the counts of each node', async () => {
     const url = await newDatabase();
     const nodes = [await start(url, { name: 'a' }), await start(url, { name: 'b' }), await start(url)];
     for (const [index, node] of nodes.entries()) {
@@ -40,7 +40,7 @@ describe('nodes with one PostgreSQL', () => {
     for (const node of [one, two]) await expectCounts(node, { a: 1, b: 1, e: 1, __other__: 3 });
   });
 
-  it('include in a report everything acknowledged before it, and state through when it is complete', async () => {
+  it('include in a report everything acknowledged before it, and state the time through which it is complete', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     await two.node.freshen();
@@ -51,7 +51,7 @@ describe('nodes with one PostgreSQL', () => {
     await expect.poll(async () => (await one.node.freshen()).completeThrough).toBeGreaterThanOrEqual(before);
   });
 
-  it("state that time by PostgreSQL's clock, even if their own clocks are wrong and are set", async () => {
+  it("state that time by PostgreSQL's clock, even if their own clocks are wrong and are corrected", async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url, { clockMs: 4_000 }), await start(url, { clockMs: 3_000 })];
     for (const clockMs of [4_000, -4_000, 2_000, 4_500, 0]) {
@@ -99,12 +99,12 @@ describe('nodes with one PostgreSQL', () => {
   });
 });
 
-it('a commit that is abandoned and succeeds later counts once, even if its deltas were shipped again meanwhile', async () => {
+it('a commit that is abandoned and succeeds later counts once, even if its deltas were shipped again before', async () => {
   const url = await newDatabase();
   const [one, two] = [await start(url), await start(url)];
   let late = 0;
   for (let round = 1; round <= 3; round += 1) {
-    // The node may not have reconnected since the previous round.
+    // The node can still be disconnected after the previous round.
     await vi.waitFor(() => one.node.freshen());
     one.session.fault = (name) => {
       if (name !== 'BEGIN' || late === round) return undefined;
@@ -120,7 +120,7 @@ it('a commit that is abandoned and succeeds later counts once, even if its delta
   expect(await postgres.query(log, [], url)).toEqual([{ seq: '1' }, { seq: '2' }, { seq: '3' }]);
 });
 
-describe('a killed node', () => {
+describe('a node', () => {
   const places: readonly (readonly [statement: string, kind: FaultKind])[] = [
     ['fm-append-1', 'killed before'],
     ['fm-append-1', 'killed after'],
@@ -132,7 +132,7 @@ describe('a killed node', () => {
     ['fm-join-claim', 'killed after'],
   ];
 
-  it.each(places)('at %s, %s it was done, counts everything once', async (statement, kind) => {
+  it.each(places)('counts everything once if it stops at %s (%s it)', async (statement, kind) => {
     const url = await newDatabase();
     const other = await start(url);
     let node = await start(url);
@@ -155,7 +155,7 @@ describe('a killed node', () => {
     await expectCounts(other, { f: total, g: 4 });
   });
 
-  it('and one that loses answers count everything once', async () => {
+  it('counts everything once if it loses responses', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     let statements = 0;

@@ -17,7 +17,7 @@ function openNode(): TestReplica {
   return node;
 }
 
-/** A log with something for most tables. */
+/** Creates a log with something for most tables. */
 function someLog(packets: number): TestLog {
   const log = new TestLog();
   const stream = new TestStream('one', log, start, limits);
@@ -50,7 +50,7 @@ async function* each(parts: readonly Uint8Array[]) {
 }
 
 describe('a snapshot', () => {
-  test('of many parts results in the same replica, which keeps its own secret', async () => {
+  test('results in the same replica if it has many parts, and the replica keeps its own secret', async () => {
     const [maker, joining] = [openNode(), openNode()];
     const log = someLog(1000);
     maker.follow(log);
@@ -70,7 +70,7 @@ describe('a snapshot', () => {
     expect(joining.store.identities.get(Buffer.from('secret'))).toEqual(secrets[1]);
   });
 
-  test('is of one position, whatever is applied while it is read', async () => {
+  test('has one position, even if entries are applied while it is read', async () => {
     const [maker, joining] = [openNode(), openNode()];
     const log = someLog(1000);
     maker.follow(log, 6);
@@ -98,7 +98,7 @@ describe('a snapshot', () => {
       },
     ],
     ['at its end', async (node: TestReplica) => void (await collectParts(node))],
-  ])('that is left %s leaves no open reader', async (_, leave) => {
+  ])('leaves no open reader if it is abandoned %s', async (_, leave) => {
     const node = openNode();
     node.follow(someLog(10));
     node.replica.snapshot().close();
@@ -119,7 +119,7 @@ const due = {
 } as const;
 
 describe('loading a snapshot', () => {
-  /** Parts of a snapshot that cannot be loaded, and the reason. */
+  /** Parts of a snapshot that cannot be loaded, and the reasons. */
   const damaged: readonly [string, (parts: Buffer[]) => Buffer[], string][] = [
     ['without its last part', (parts) => parts.slice(0, -1), 'its last part is missing'],
     ['with a duplicate part', ([first, ...rest]) => [first!, first!, ...rest], 'its part 1 is missing'],
@@ -129,7 +129,7 @@ describe('loading a snapshot', () => {
   ];
 
   test.each(damaged)(
-    'a snapshot %s ends with words, and the replica knows that it has none',
+    'fails with a reason for a snapshot %s, and the replica reports that it has none',
     async (_, damage, words) => {
       const { node, maker, log, parts } = await makeBoth();
       const load = () => node.replica.load(each(damage([...parts])));
@@ -138,8 +138,8 @@ describe('loading a snapshot', () => {
       expect(node.replica.isLoading).toBe(true);
       await node.restart();
       expect(node.replica.isLoading).toBe(true);
-      expect(() => node.replica.apply(log.entries.slice(3))).toThrow('a snapshot has to be loaded first');
-      expect(() => node.replica.snapshot()).toThrow('one is being loaded');
+      expect(() => node.replica.apply(log.entries.slice(3))).toThrow('a snapshot must be loaded first');
+      expect(() => node.replica.snapshot()).toThrow('a snapshot is being loaded');
       await node.replica.load(each(parts));
       expect(node.replica.isLoading).toBe(false);
       expect(node.content()).toEqual(maker.content());
@@ -152,7 +152,7 @@ describe('loading a snapshot', () => {
     ['of a newer format', ([first]) => [withFormat(first!, 2)], 'another version of flagmeter wrote it'],
   ];
 
-  test.each(foreign)('a snapshot %s changes nothing', async (_, damage, words) => {
+  test.each(foreign)('changes nothing for a snapshot %s', async (_, damage, words) => {
     const { node, log, parts } = await makeBoth();
     const content = node.content();
     await expect(node.replica.load(each(damage(parts)))).rejects.toThrow(words);
@@ -161,7 +161,7 @@ describe('loading a snapshot', () => {
     node.follow(log);
   });
 
-  /** A node that has applied a log, and one that has applied a part of it. */
+  /** Creates a node that has applied a log, and a node that has applied only the beginning of it. */
   async function makeBoth() {
     const [maker, node] = [openNode(), openNode()];
     const log = someLog(500);
@@ -170,7 +170,7 @@ describe('loading a snapshot', () => {
     return { maker, node, log, parts: await collectParts(maker) };
   }
 
-  test('invalidates what reports have cached', async () => {
+  test('invalidates the cached data of reports', async () => {
     const [maker, node] = [openNode(), openNode()];
     const log = someLog(20);
     for (const each of [maker, node]) {

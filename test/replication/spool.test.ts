@@ -16,13 +16,13 @@ test('the deltas of a stream are numbered from 1, and nothing is sealed without 
   const { spool, step, seqs, sealMany } = openSpool();
   expect(step()).toMatchObject({ sealed: 0, done: true });
   sealMany(2);
-  expect(step({}, 7)).toMatchObject({ sealed: 2, done: true, mark: { at: 7 } });
+  expect(step({}, 7)).toMatchObject({ sealed: 2, done: true, waterwatermark: { at: 7 } });
   expect(seqs()).toEqual([1, 2]);
   expect(spool.deltas('one', 2, 10).map(({ seq }) => seq)).toEqual([2]);
   await spool.close();
 });
 
-test('counts wait since the last delta, also before they are sealed', async () => {
+test('counts wait since the last delta, even before they are sealed', async () => {
   const { spool, step, count } = openSpool();
   step({}, 5);
   expect(spool.level().oldest).toBeUndefined();
@@ -50,7 +50,7 @@ test('a delta is kept for an hour after PostgreSQL has confirmed it, and then re
   await spool.close();
 });
 
-test('a spool is empty once everything is shipped, however many names of series it keeps', async () => {
+test('a spool is empty once everything is shipped, even if it keeps many names of series', async () => {
   const { spool, aggregator, step, seqs } = openSpool();
   const batch = new Batch();
   for (let ordinal = 0; ordinal < 8000; ordinal += 1) {
@@ -69,7 +69,7 @@ test('a spool is empty once everything is shipped, however many names of series 
   await spool.close();
 });
 
-test('only the last acknowledgement of each minute is kept', async () => {
+test('a spool keeps only the last acknowledgement of each minute', async () => {
   const { spool, step, sealMany } = openSpool();
   sealMany(3);
   for (const seq of [1, 2, 3]) step({ acknowledged: [{ stream: 'one', seq, at: seq * 1000 }] });
@@ -77,7 +77,7 @@ test('only the last acknowledgement of each minute is kept', async () => {
   await spool.close();
 });
 
-test('deltas that PostgreSQL has are not part of the size of a spool', async () => {
+test('deltas that PostgreSQL has do not count for the size of a spool', async () => {
   const first = openSpool();
   first.sealMany(3);
   const bytes = (from: number) => first.spool.deltas('one', from, 10).reduce((sum, { body }) => sum + body.length, 0);
@@ -99,7 +99,7 @@ test('deltas that PostgreSQL has are not part of the size of a spool', async () 
   await second.spool.close();
 });
 
-test('counts of an earlier process are sealed under its stream, before any of the next', async () => {
+test('counts of an earlier process are sealed under its stream, before any counts of the next process', async () => {
   const first = openSpool();
   first.sealMany(1);
   first.count(5);
@@ -201,7 +201,7 @@ test('the number of unknown instance ids between two deltas is limited', async (
   await spool.close();
 });
 
-test('the rest of a closed stream continues as another stream, which names all series first', async () => {
+test('the remaining deltas of a closed stream continue as another stream, which names all series first', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
   sealMany(4);
   const bodies = spool.deltas('one', 3, 10).map(({ body }) => body);
@@ -222,7 +222,7 @@ test('the rest of a closed stream continues as another stream, which names all s
   await spool.close();
 });
 
-test('a closed stream loses nothing more if PostgreSQL has deltas that are no longer kept', async () => {
+test('a closed stream loses nothing more if PostgreSQL has deltas that the spool no longer keeps', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
   sealMany(4);
   step({ acknowledged: [{ stream: 'one', seq: 3, at: 1 }], removeBefore: 2 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Model, search } from './stream-model.ts';
 
 const sound: readonly (readonly [string, Model])[] = [
-  ['with lost answers and a failover', { packets: 3, failovers: 1 }],
+  ['with lost responses and a failover', { packets: 3, failovers: 1 }],
   ['with two failovers', { packets: 2, failovers: 2 }],
   ['with a failover that loses commits', { packets: 3, failovers: 1, isLossy: true }],
   ['with two lossy failovers', { packets: 2, failovers: 2, isLossy: true }],
@@ -13,7 +13,7 @@ const sound: readonly (readonly [string, Model])[] = [
     { packets: 3, failovers: 2, isLossy: true, keepsNothing: true },
   ],
   ['when streams are closed', { packets: 2, failovers: 1, closes: 2 }],
-  ['when a failover takes back that they were closed', { packets: 2, failovers: 2, closes: 1, isLossy: true }],
+  ['when a failover reverts that they were closed', { packets: 2, failovers: 2, closes: 1, isLossy: true }],
   ['if the streams of an old copy are closed', { packets: 2, failovers: 1, closes: 1, copy: 'restored' }],
   ['if the streams of two running copies are closed', { packets: 2, failovers: 0, closes: 1, copy: 'cloned' }],
   ['if the former primary is queried', { packets: 2, failovers: 1, closes: 1, isOldAsked: true }],
@@ -24,14 +24,14 @@ const unsound: readonly (readonly [string, Model])[] = [
   ['the confirmation', { packets: 2, failovers: 1, closes: 1, isOldAsked: true, without: 'confirmation' }],
 ];
 
-describe('every packet is counted exactly once, or held and reported, in every reachable state', () => {
-  it.each(sound)('%s', (_, model) => {
+describe('the streams of two nodes', () => {
+  it.each(sound)('count every packet exactly once, or hold and report it, %s', (_, model) => {
     const { states, wrong } = search(model);
     expect(wrong).toBeUndefined();
     expect(states).toBeGreaterThan(100);
   });
 
-  it.each(unsound)('but not without %s', (_, model) => {
+  it.each(unsound)('count a packet twice or lose it, without %s', (_, model) => {
     expect(search(model).wrong).toMatch(/counted twice|missing/);
   });
 });

@@ -1,22 +1,23 @@
 import { decide, type HoldReason, type KnownStream, type PostgresStream } from '../../src/replication/streams.ts';
 
 /**
- * Searches all states of the streams of two nodes. Packets arrive, deltas are sealed, shipped and acknowledged, answers are lost,
- * PostgreSQL fails over to a standby that may lack commits, an operator closes streams, and the directory of a node is copied. `decide`
- * chooses the reaction. A packet is a bit. A delta is the set of its packets, which is also its digest.
+ * Searches all states of the streams of two nodes. Packets arrive, deltas are sealed, shipped and acknowledged,
+ * responses are lost, PostgreSQL fails over to a standby that can lack commits, an operator closes streams, and the
+ * directory of a node is copied. `decide` chooses the reaction. A packet is a bit. A delta is the set of its packets,
+ * which is also its digest.
  */
 export interface Model {
   readonly packets: number;
   readonly failovers: number;
-  /** A commit is answered before the standby has it. */
+  /** True if the response to a commit is sent before the standby has it. */
   readonly isLossy?: boolean;
-  /** `restored`: an old copy of the first node's directory runs instead of the node. `cloned`: both run. */
+  /** The copy of the first node's directory. `restored`: an old copy runs instead of the node. `cloned`: both run. */
   readonly copy?: 'restored' | 'cloned';
   /** Number of times that the open streams of a node are closed, after which its process restarts. */
   readonly closes?: number;
-  /** Removes replicated deltas at once, so a stream that a failover reverts is held until it is closed. */
+  /** True to remove replicated deltas immediately, so a stream that a failover reverts is held until it is closed. */
   readonly keepsNothing?: boolean;
-  /** Whether the former primary may still be queried after a failover. Its commits are never kept. */
+  /** True if the former primary can still be queried after a failover. Its commits are never kept. */
   readonly isOldAsked?: boolean;
   /** The rule to remove, to prove that it is needed. */
   readonly without?: 'fence' | 'confirmation';
@@ -53,7 +54,7 @@ interface State {
   readonly failovers: number;
   readonly closes: number;
   readonly copy: readonly StreamState[] | null;
-  /** Packets acknowledged by a lost disk after the copy was made, and packets known to be lost. */
+  /** Number of packets acknowledged by a lost disk after the copy was made, and of packets known to be lost. */
   readonly excused: number;
   readonly accepted: number;
   readonly seenAtCopy: number;
@@ -61,7 +62,7 @@ interface State {
 
 const fresh = (id: number): StreamState => ({ id, open: 0, deltas: [], acknowledged: 0, kept: 1, held: null });
 
-/** The stream of the next process, and the one that continues the rest of a stream. */
+/** Returns the id of the stream of the next process, or of the stream that continues the rest of a stream. */
 const successor = (id: number) => id + 2;
 const heir = (id: number) => id + 10;
 
@@ -76,7 +77,7 @@ function start({ packets, copy }: Model): State {
   };
 }
 
-/** @returns the reachable states; describes the first wrong one */
+/** Searches the states. @returns the number of reachable states; describes the first wrong state */
 export function search(model: Model): { readonly states: number; readonly wrong: string | undefined } {
   const seen = new Set<string>();
   const open: State[] = [start(model)];
@@ -103,7 +104,7 @@ function whatIsWrong(model: Model, state: State): string | undefined {
   return missing < 0 ? undefined : `packet ${missing} is missing`;
 }
 
-/** No fault is left, and all packets have arrived, were shipped, and are known to be in PostgreSQL. */
+/** True if no fault is left, and all packets have arrived, were shipped, and are known to be in PostgreSQL. */
 function isQuiet(model: Model, { primary, standby, nodes, next, failovers, closes }: State): boolean {
   if (
     next < model.packets ||
@@ -121,12 +122,12 @@ function isQuiet(model: Model, { primary, standby, nodes, next, failovers, close
   }
 }
 
-/** An operator decides about such a stream; nothing of it is lost. */
+/** True if an operator must decide about the stream; nothing of it is lost. */
 function isHeld({ held }: StreamState): boolean {
   return held === 'foreign' || held === 'behind';
 }
 
-/** The packets in held streams. */
+/** Returns the packets in held streams. */
 function heldPackets({ nodes }: State): number {
   const held = nodes.flatMap((streams) => streams ?? []).filter(isHeld);
   return held.flatMap(({ open, deltas }) => [open, ...deltas]).reduce((all, each) => all | each, 0);
@@ -161,7 +162,7 @@ function* successors(model: Model, state: State): Generator<State> {
 
 type StateChange = (changed: StreamState | readonly StreamState[], more?: Partial<State>) => State;
 
-/** Closes the streams of a node in PostgreSQL. A lossy failover may revert that. */
+/** Closes the streams of a node in PostgreSQL. A lossy failover can revert this. */
 function* closing(model: Model, state: State, streams: readonly StreamState[]): Generator<State> {
   if (state.closes >= (model.closes ?? 0)) return;
   const ofNode = new Set(streams.map(({ id }) => id));
@@ -192,7 +193,7 @@ function* shipping(model: Model, { primary }: State, stream: StreamState, put: S
   const follows = row.seq === seq - 1 && (seq <= stream.kept || row.digest === stream.deltas[seq - 2]);
   if (!follows && model.without !== 'fence') return;
   const shipped = { primary: inserted(primary, stream.id, seq, delta) };
-  yield put(stream, shipped); // The answer was lost.
+  yield put(stream, shipped); // The response was lost.
   if (model.isLossy) yield put({ ...stream, acknowledged: seq }, shipped);
   else yield put({ ...stream, acknowledged: seq }, { ...shipped, standby: shipped.primary });
 }
@@ -231,7 +232,7 @@ function* settledBy(
   }
 }
 
-/** The streams of the next process: its own, and the inherited ones. */
+/** Returns the streams of the next process: its own, and the inherited ones. */
 function restarted(stream: StreamState): StreamState[] {
   const { open, deltas } = stream;
   return [
@@ -240,7 +241,7 @@ function restarted(stream: StreamState): StreamState[] {
   ];
 }
 
-/** See `takeRest`. */
+/** Moves the rest of a closed stream: see `takeRest`. */
 function withRest(stream: StreamState, after: number): StreamState[] {
   const rest = stream.deltas.slice(Math.max(after, stream.kept - 1));
   const emptied = {
@@ -270,7 +271,7 @@ function inserted(database: Database, id: number, seq: number, delta: number): D
   return withRow({ ...database, counts }, id, { seq, digest: delta });
 }
 
-/** The copy inherits the sealed deltas of the first node. */
+/** Copies the directory. The copy inherits the sealed deltas of the first node. */
 function* copying({ copy }: Model, state: State): Generator<State> {
   const [first, second] = state.nodes;
   if (state.copy === null && first) {

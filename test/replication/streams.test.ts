@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Decision, decide, type KnownStream, type PostgresStream } from '../../src/replication/streams.ts';
 
-/** A stream whose delta `n` has the digest `n`. */
+/** Returns a stream whose delta `n` has the digest `n`. */
 function known(sealed: number, acknowledged: number, kept = 1, isOwn = true): KnownStream {
   const digest = (seq: number) => (seq >= kept && seq <= sealed ? `${seq}` : undefined);
   return { isOwn, sealed, acknowledged, kept, digest };
@@ -187,8 +187,8 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('the decision about a stream', () => {
-  it.each(cases)('when $when', ({ known: stream, said: row, isConfirmed = true, result }) => {
+describe('decide', () => {
+  it.each(cases)('returns $result.action if $when', ({ known: stream, said: row, isConfirmed = true, result }) => {
     expect(decide(stream, row, isConfirmed)).toEqual(result);
   });
 });

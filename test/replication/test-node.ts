@@ -23,7 +23,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { type Fault, FaultySession } from './faulty-session.ts';
 
 export const environment = 1;
-/** The first minute in which it counts. */
+/** The first minute in which a node counts. */
 export const minute = 29_000_000;
 const limitsOfNames = { features: 20_000, variants: 64, metrics: 100 };
 
@@ -36,7 +36,7 @@ export async function initPostgres(url: string): Promise<void> {
   await connection.close();
 }
 
-/** @param postgresId the only id that is accepted */
+/** Opens a connection. @param postgresId the only id that is accepted */
 export function connect(url: string, name = 'test', postgresId?: string): Connection {
   const log = createLog('error', () => {}, systemClock);
   const prepare = async (run: Run) => void (postgresId && (await checkSamePostgres(run, postgresId, undefined)));
@@ -48,13 +48,13 @@ export interface TestNodeOptions {
   readonly name?: string;
   readonly snapshotBytes?: number;
   readonly fault?: Fault;
-  /** How far its clock is ahead. */
+  /** Lead of the node's clock. */
   readonly clockMs?: number;
   readonly settings?: ReplicaSettings;
   readonly setAside?: () => Promise<void>;
 }
 
-/** A node's part of the cluster in this process: the spool, its link with PostgreSQL, and the replica. */
+/** A node in this process, with its spool, its link to PostgreSQL, and its replica. */
 export class TestNode {
   readonly data: string;
   readonly stream = randomUUID();
@@ -65,7 +65,7 @@ export class TestNode {
   readonly spool: Spool;
   readonly lines: { readonly level: string; readonly msg: string; readonly [field: string]: unknown }[] = [];
   told: NodeCondition | undefined;
-  /** How far its clock is ahead. */
+  /** Lead of the node's clock. */
   clockMs: number;
   readonly #aggregator: ReturnType<typeof createSpoolAggregator>;
   readonly store: ReplicaStore;
@@ -169,14 +169,14 @@ export class TestNode {
     this.#aggregator.write(batch.seal());
   }
 
-  /** The number of users of a day in the replica, of any feature. */
+  /** Returns the number of users of a day in the replica, of any feature. */
   users(): number {
     this.store.lmdb.resetReadTxn();
     const chunks = Array.from(this.store.sketches.getRange(), ({ value }) => readChunk(value));
     return chunks.reduce((sum, { coupons }) => sum + (coupons?.length ?? 0), 0);
   }
 
-  /** The checks of each feature in the replica. */
+  /** Returns the checks of each feature in the replica. */
   counts(): Record<string, number> {
     this.store.lmdb.resetReadTxn();
     const sums: Record<string, number> = {};
@@ -188,7 +188,7 @@ export class TestNode {
     return sums;
   }
 
-  /** Removes acknowledged deltas from the spool, as an hour later. */
+  /** Removes acknowledged deltas from the spool, as if an hour had passed. */
   forgetAcknowledged(): void {
     const watermark = { at: systemClock.now(), applied: 0, version: 1 };
     this.#aggregator.seal({ watermark, onlyNote: true, removeBefore: systemClock.now() + 3_600_000 });

@@ -16,7 +16,9 @@ export class TestReplica {
   replica: Replica;
   /** Rows that were refused so far. */
   readonly refused: Refusal[] = [];
-  /** Milliseconds between two readings of the clock: 0 applies everything at once, 10 one entry or step at a time. */
+  /**
+   * Milliseconds between two readings of the clock: 0 applies everything in one call, 10 one entry or step per call.
+   */
   pace = 0;
   #time = 0;
 
@@ -31,7 +33,7 @@ export class TestReplica {
     while (this.replica.applied.position < Math.min(to, log.position)) this.step(log, to);
   }
 
-  /** Makes one call, which may leave an entry partly applied. */
+  /** Makes one call, which can leave an entry partly applied. */
   step(log: TestLog, to = log.position): void {
     const { position } = this.replica.applied;
     if (position < to) this.refused.push(...this.replica.apply(log.entries.slice(position, to)).refused);
@@ -55,8 +57,8 @@ export class TestReplica {
   }
 
   /**
-   * All content but what depends on when upkeep ran, which changes no figure: how far counts are carried. Facts of the node itself
-   * are left out too, and the position of the log that it stands at.
+   * Returns all content except the data that depends on when upkeep ran and changes no figure: how far counts are
+   * rolled up. Facts of the node itself, and its position in the log, are omitted as well.
    */
   content(): string[] {
     const facts = ['own:', 'daysMarked'].map((name) => `replica ${Buffer.from(name).toString('hex')}`);
@@ -112,7 +114,7 @@ export function makeReports(store: UsageTables, now: number, features: readonly 
   ];
 }
 
-/** The same, sorted by name: reports list names in order of arrival. */
+/** Returns a value sorted by name, because reports list names in order of arrival. */
 export function byName(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(byName).sort((a, b) => compare(formatName(a), formatName(b)));
   if (typeof value !== 'object' || value === null) return value;
@@ -128,7 +130,7 @@ function compare(a: string, b: string): number {
   return Number(a > b) - Number(a < b);
 }
 
-/** What is known of people: exposures by name. */
+/** Returns the stored exposures of people, by name. */
 export function listExposures(store: UsageTables, people: readonly string[]): unknown[] {
   store.lmdb.resetReadTxn();
   return people.flatMap((person) =>

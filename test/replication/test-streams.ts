@@ -37,7 +37,7 @@ const secret = Buffer.alloc(32, 7);
 
 export const hashPerson = (identity: string) => digestIdentity(secret, application, identity);
 
-/** A mint without random values. Its `number` distinguishes it from others of the same person. */
+/** Creates a mint without random values. Its `number` distinguishes it from other mints of the same person. */
 export function createMint(identity: string, number: number, at: number, ttlMs: number): Mint {
   const instanceId = newInstanceId(hashPerson(identity), (length) => new Uint8Array(length).fill(number));
   const { high, low } = hashIdentity(`${application} ${identity}`);
@@ -49,19 +49,19 @@ export function appendMints(log: TestLog, ...mints: readonly Mint[]): void {
   log.append('mint', encodeBody('mint', mints.map(loggedMint)));
 }
 
-/** A packet, and how it reaches a node. */
+/** A packet, and its path to a node. */
 export interface TestPacket {
   readonly environment: number;
   readonly f: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
   readonly m: Readonly<Record<string, number>>;
-  /** Minutes ago of its time. */
+  /** Age of the packet in minutes. */
   readonly ago: number;
   /** The person to whom it is attributed. */
   readonly person: string | undefined;
   readonly sender: string;
 }
 
-/** The batch of one packet, with the series of a node or a single machine. */
+/** Returns the batch of one packet, with the series of a node or a single machine. */
 export function createBatch(sent: TestPacket, series: EnvironmentSeries, now: number): Envelope {
   const batch = new Batch();
   const { environment, f, m, ago, person, sender } = sent;
@@ -107,12 +107,12 @@ export class TestStream {
     this.#open.add(createBatch(sent, this.#ensureSeries(sent), now));
   }
 
-  /** Gives the packet an identity: it counts once in all streams. */
+  /** Sends a packet with an identity: it counts once in all streams. */
   sendMessage(sent: TestPacket, identity: Uint8Array, now: number): void {
     this.#open.addMessage(identity, now, createBatch(sent, this.#ensureSeries(sent), now));
   }
 
-  /** Imports a part: a summary of the values of the metric `load`. */
+  /** Imports a section: a summary of the values of the metric `load`. */
   importSummary(summary: Measurement, identity: Uint8Array, environment: number, now: number): void {
     const batch = new Batch();
     const bucket = encodeBucket(bucketWidth.minute, Math.floor(now / 60_000));
@@ -120,7 +120,10 @@ export class TestStream {
     this.#open.addMessage(identity, permanentAt, batch.seal());
   }
 
-  /** Sends the totals of variants of the flag `checkout` since a start that the identity stands for. */
+  /**
+   * Sends the totals of variants of the flag `checkout`, counted since the start of the process that the identity
+   * stands for.
+   */
   sendTotals(
     totals: Readonly<Record<string, number>>,
     identity: Digest,
@@ -146,14 +149,14 @@ export class TestStream {
     this.#open.addCumulative(batch.seal());
   }
 
-  /** Gives the packet an instance id unknown to the node. */
+  /** Sends a packet with an instance id unknown to the node. */
   sendUnresolved(sent: TestPacket, mint: Mint, now: number): void {
     const { application: number, digest, hash } = loggedMint(mint);
     const id = { application: number, digest, hash };
     this.#open.addUnresolved(id, Math.floor(now / 1000), createBatch(sent, this.#ensureSeries(sent), now));
   }
 
-  /** Seals and ships the counts. @param applied the position that the node has applied now */
+  /** Seals and ships the counts. @param applied position that the node has applied by now */
   ship(log: TestLog, now: number, applied = log.position): void {
     this.seq += 1;
     this.through = now;

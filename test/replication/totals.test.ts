@@ -10,7 +10,7 @@ const hour = 3_600_000;
 test.each([
   ['in the order of their times', [5, 8]],
   ['in the other order', [8, 5]],
-])('running totals that two nodes received count the greatest, if they are shipped %s', (_, [first, second]) => {
+])('running totals that two nodes received count as the greatest one, if they are shipped %s', (_, [first, second]) => {
   const { log, one, other, node } = setUp();
   one.sendTotal(first!, digest, start + first! * minute);
   one.ship(log, start + 10 * minute);
@@ -36,7 +36,7 @@ test('running totals are compared after a restart of the replica, and forgotten 
     node.follow(log);
     return countRows(node, 'totals');
   };
-  expect(horizon(start + totalLifeMs)).toBe(2); // The total, and the number of them.
+  expect(horizon(start + totalLifeMs)).toBe(2); // The total, and the number of totals.
   expect(horizon(start + totalLifeMs + hour)).toBe(0);
 });
 

@@ -24,14 +24,14 @@ beforeEach(async () => {
 
 const sql = (text: string) => postgres.query<Record<string, unknown>>(text, [], url);
 
-/** Makes a snapshot of a node, however small. */
+/** Makes a snapshot of a node, regardless of its size. */
 function snapshotNode(node: TestNode, by: PostgresSession = session): Promise<boolean> {
   const log = createLog('error', () => {}, systemClock);
   const { replica, data: directory } = node;
   return makeSnapshot({ session: by, replica, directory, log, leastBytes: 0 });
 }
 
-/** Counts, and returns the last position of the log once the node has the counts in its reports. */
+/** Counts a check. Returns the last position of the log once the node has the counts in its reports. */
 async function countOne(node: TestNode, feature: string): Promise<number> {
   node.count(feature, 1);
   await expect
@@ -43,7 +43,7 @@ async function countOne(node: TestNode, feature: string): Promise<number> {
   return node.replica.applied.position;
 }
 
-/** The positions in the log, and those with bodies. */
+/** Reads the positions in the log, and the positions with bodies. */
 async function readLog(): Promise<{ ids: number[]; bodies: number[] }> {
   const rows = await sql('SELECT position::int, body IS NOT NULL AS body FROM fm_entry ORDER BY position');
   const positions = (of: typeof rows) => of.map(({ position }) => position as number);
@@ -55,8 +55,8 @@ const age = (interval: string, where: string) =>
 
 const between = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-describe('in the log', () => {
-  test('nothing is removed before a complete snapshot covers it, however old', async () => {
+describe('trimming the log', () => {
+  test('removes nothing before a complete snapshot covers it, regardless of age', async () => {
     const one = await start(url);
     const end = await countOne(one, 'f');
     await age('2 days', 'true');
@@ -67,7 +67,7 @@ describe('in the log', () => {
     expect((await readLog()).bodies).toEqual(expect.arrayContaining(between(1, end)));
   });
 
-  test('bodies older than an hour are removed once a snapshot covers them, and a node that joins has all counts', async () => {
+  test('removes bodies older than an hour once a snapshot covers them, and a node that joins has all counts', async () => {
     const one = await start(url);
     const old = await countOne(one, 'f');
     const young = await countOne(one, 'g');
@@ -85,7 +85,7 @@ describe('in the log', () => {
     await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
   });
 
-  test('ids are removed after a day, except those since the snapshot', async () => {
+  test('removes ids after a day, except ids since the snapshot', async () => {
     const one = await start(url);
     const old = await countOne(one, 'f');
     const covered = await countOne(one, 'g');
@@ -105,7 +105,7 @@ describe('in the log', () => {
   });
 });
 
-test('old entries are trimmed by running nodes, which report it, and postgres status shows the rest', async () => {
+test('running nodes trim old entries and report it, and postgres status shows the rest', async () => {
   const one = await start(url);
   const old = await countOne(one, 'f');
   expect(await snapshotNode(one)).toBe(true);
@@ -115,10 +115,10 @@ test('old entries are trimmed by running nodes, which report it, and postgres st
   expect(before.log).toMatchObject({ first: 1, ids: 0 });
   const two = await start(url);
   const trimmed = () => [one, two].filter(({ told }) => told!.status.log.trimmed > 0);
-  await expect.poll(trimmed).toHaveLength(1); // Each has its first round soon after its start.
+  await expect.poll(trimmed).toHaveLength(1); // Each node has its first round soon after its start.
   const [node] = trimmed();
   expect(node!.told!.status.log.trimmed).toBe(old);
-  expect(node!.lines.find(({ msg }) => msg === 'the log was trimmed')).toMatchObject({ trimmed: old });
+  expect(node!.lines.find(({ msg }) => msg === 'trimmed the log')).toMatchObject({ trimmed: old });
   const { log, heads } = await readPostgres(session);
   expect(log).toMatchObject({ first: old + 1, ids: old });
   expect(node!.told!.status.log).toMatchObject({ bytes: log.bytes, oldest: log.since!.getTime() });
@@ -128,7 +128,7 @@ test('old entries are trimmed by running nodes, which report it, and postgres st
   await expectCounts(two, { f: 1, g: 1 });
 });
 
-test('among snapshots the newest is kept, and others are removed after an hour, including abandoned ones', async () => {
+test('the newest snapshot is kept, and others are removed after an hour, including abandoned ones', async () => {
   const one = await start(url);
   await countOne(one, 'f');
   expect(await snapshotNode(one)).toBe(true);
@@ -137,7 +137,7 @@ test('among snapshots the newest is kept, and others are removed after an hour, 
   );
   await sql(`INSERT INTO fm_snapshot_part (snapshot, part, body) VALUES ('half', 0, 'x')`);
   await countOne(one, 'g');
-  await sql('UPDATE fm_snapshot SET bytes = 0'); // Else the log has to grow by as much.
+  await sql('UPDATE fm_snapshot SET bytes = 0'); // Otherwise the log would have to grow by this size.
   expect(await snapshotNode(one)).toBe(true);
   await trimLogs(session);
   expect(await sql('SELECT 1 FROM fm_snapshot')).toHaveLength(3);
@@ -150,7 +150,7 @@ test('among snapshots the newest is kept, and others are removed after an hour, 
   await expectCounts(await start(url), { f: 1, g: 1 });
 });
 
-test('a damaged one is read again at intervals, and a newer one at once', async () => {
+test('a damaged snapshot is read again at intervals, and a newer one immediately', async () => {
   const one = await start(url);
   await countOne(one, 'f');
   expect(await snapshotNode(one)).toBe(true);
@@ -185,8 +185,8 @@ test('refused rows are kept for a week', async () => {
   expect(await sql('SELECT count(*)::int AS rows FROM fm_refused')).toEqual([{ rows: 1500 }]);
 });
 
-describe('a snapshot is made by one node', () => {
-  /** A session that runs an action before a named statement. */
+describe('a snapshot of the log', () => {
+  /** Returns a session that runs an action before a named statement. */
   const intercepting = (name: string, action: () => Promise<unknown>): PostgresSession => ({
     query: async (statement: Statement) => {
       if (statement.name === name) await action();
@@ -206,7 +206,7 @@ describe('a snapshot is made by one node', () => {
     sql(`UPDATE fm_snapshot SET at = at - interval '${seconds} s' WHERE state = 'building'`);
   const states = async () => (await sql('SELECT state FROM fm_snapshot ORDER BY state')).map(({ state }) => state);
 
-  test('and not by a second one meanwhile', async () => {
+  test('is not made by a second node at the same time', async () => {
     const [one, two] = await twoNodes();
     const others: boolean[] = [];
     const asking = intercepting('fm-snapshot-whole', async () => others.push(await snapshotNode(two)));
@@ -215,7 +215,7 @@ describe('a snapshot is made by one node', () => {
     expect(await states()).toEqual(['whole']);
   });
 
-  test('which renews its lease with each part', async () => {
+  test('renews the lease of its maker with each part', async () => {
     const [one, two] = await twoNodes();
     const others: boolean[] = [];
     const slow = intercepting('fm-snapshot-whole', async () => {
@@ -233,7 +233,7 @@ describe('a snapshot is made by one node', () => {
     expect(others).toEqual([false]);
   });
 
-  test('and by another one 15 seconds after its maker has died', async () => {
+  test('is made by another node 15 seconds after its maker has died', async () => {
     const [one, two] = await twoNodes();
     const dying = intercepting('fm-snapshot-put', () => Promise.reject(new Error('killed')));
     await expect(snapshotNode(one, dying)).rejects.toThrow('killed');

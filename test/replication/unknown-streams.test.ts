@@ -30,7 +30,7 @@ async function expectComplete(node: TestNode): Promise<void> {
   await node.until(({ status }) => status.completeThrough > now);
 }
 
-/** Kills a node, and copies its directory as it was. */
+/** Kills a node, and copies its directory in the state after that. */
 async function copyAfterKill(url: string, node: TestNode): Promise<string> {
   await kill(url, node);
   const copy = temporaryDirectory();
@@ -116,7 +116,7 @@ describe('a stream that the directory of a running node does not have', () => {
     await expectCounts(await start(url, { data: copy }), { f: 10 });
   });
 
-  it('is closed if PostgreSQL was restored from a time when it was used', async () => {
+  it('is closed if PostgreSQL was restored from a time when the stream was in use', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const restore = await copyDatabase(url);
@@ -153,7 +153,7 @@ describe('a stream that the directory of a running node does not have', () => {
     const wanted = { continues: true, streams: [expect.objectContaining({ stream })] };
     expect(await findLoss(session, 'north', false)).toMatchObject(wanted);
     expect(await forgetNode(session, again.spool.directory, false)).toMatchObject(wanted);
-    await expect(forgetNode(session, again.spool.directory, false)).rejects.toThrow('may be running');
+    await expect(forgetNode(session, again.spool.directory, false)).rejects.toThrow('might be running');
     for (const node of [other, again]) await expectComplete(node);
     again.count('g', 2);
     await expectCounts(other, { f: 10, g: 3 });

@@ -33,7 +33,7 @@ describe('rows of deltas that were refused', () => {
     return { url, lines, refused, pass };
   }
 
-  it('are logged at once, and then counted for a minute', async () => {
+  it('are logged immediately, and then counted for a minute', async () => {
     const { lines, refused, pass } = await setUp();
     const logged = () => lines.map(({ msg, rows, seq }) => [msg, rows, seq]);
     const msg = 'rows of deltas were refused';

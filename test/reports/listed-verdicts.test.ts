@@ -21,7 +21,10 @@ function report(registry: Registry, environment: string, ordinal = environmentOr
   putSpans(registry.usage, [{ environment: number, ordinal, sender, first: slot, last: slot }]);
 }
 
-/** Features with several verdicts: `old` and `imported` are silent, `two` is in use, and `next` was declared only. */
+/**
+ * Opens an application with several verdicts: `old` and `imported` are silent, `two` is in use, and `next` was only
+ * declared.
+ */
 async function openShop(): Promise<Registry> {
   const registry = await openRegistry();
   const { ask, see, clock } = registry;
@@ -70,7 +73,7 @@ test.each([
   expect(await names(`/features${query}`)).toEqual(expected);
 });
 
-test('an unknown verdict is refused with the known ones', async () => {
+test('an unknown verdict is rejected, with the known verdicts in the message', async () => {
   const { ask } = await openRegistry();
   const { status, json } = await ask('GET', '/features?verdict=safe');
   expect([status, json.code]).toEqual([400, 'invalid_query']);

@@ -7,7 +7,7 @@ import { floorToBucket, horizonsAt } from '../../src/storage/lmdb/blocks.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const retention = { minutesMs: 48 * hourMs, hoursMs: 90 * dayMs, daysMs: 1825 * dayMs };
-const now = Date.UTC(2026, 2, 29, 14, 17, 30); // The day on which Europe changes its clocks.
+const now = Date.UTC(2026, 2, 29, 14, 17, 30); // On this day Europe changes its clocks.
 
 const readQuery = queryReader(overviewRange);
 const at = (minute: number) => new Date(minute * minuteMs).toISOString().slice(0, 16);
@@ -19,9 +19,9 @@ function readRanges(query: Record<string, string>) {
 
 test.each([
   ['end with today', '2026-03-20T10:00:00Z', '2026-04-20T00:00:00Z', ['2026-03-20', '2026-03-29']],
-  ['are one at least', '2026-03-29T14:00:00Z', '2026-03-29T14:10:00Z', ['2026-03-29', '2026-03-29']],
+  ['have at least one day', '2026-03-29T14:00:00Z', '2026-03-29T14:10:00Z', ['2026-03-29', '2026-03-29']],
   [
-    'are not today when all of them are to come',
+    'do not end with today if all of them are in the future',
     '2030-01-01T00:00:00Z',
     '2030-02-01T00:00:00Z',
     ['2030-01-01', '2030-01-01'],
@@ -35,7 +35,7 @@ test.each([
   ['2026-03-27T23:00:00Z', '2026-03-28T22:00:00Z', ['2026-03-28', '2026-03-28']],
   ['2026-03-22T23:00:00Z', '2026-03-29T22:00:00Z', ['2026-03-23', '2026-03-29']],
   ['2026-03-28T12:00:00Z', '2026-03-29T12:00:00Z', ['2026-03-28', '2026-03-29']],
-])('the users from %s until %s in Berlin are those of the UTC days of the same dates', (from, to, days) => {
+])('the users from %s until %s in Berlin are the users of the UTC days of the same dates', (from, to, days) => {
   const { range } = readRanges({ from, to, timeZone: 'Europe/Berlin', step: 'hour' });
   expect(Object.values(daysText(listDays(range, now)))).toEqual(days);
 });
@@ -45,12 +45,12 @@ test.each(['Europe/Atlantis', '+01:00', 'Europe/Berlin\n'])('the unknown time zo
 });
 
 test.each([
-  ['without anything, it is seven days by hour', {}, 'hour', '2026-03-22T14:00 2026-03-29T14:18'],
+  ['the default is seven days by hour', {}, 'hour', '2026-03-22T14:00 2026-03-29T14:18'],
   ['six hours are by minute', { from: '2026-03-29T08:18:00Z' }, 'minute', '2026-03-29T08:18 2026-03-29T14:18'],
-  ['more are by hour', { from: '2026-03-29T08:17:00Z' }, 'hour', '2026-03-29T08:17 2026-03-29T14:18'],
+  ['longer ranges are by hour', { from: '2026-03-29T08:17:00Z' }, 'hour', '2026-03-29T08:17 2026-03-29T14:18'],
   ['a month is by day', { from: '2026-03-01T00:00:00Z' }, 'day', '2026-03-01T00:00 2026-03-29T14:18'],
   [
-    'what is asked for holds, also over a change of clocks',
+    'a requested range and step apply, even over a change of clocks',
     { from: '2026-03-28T23:00:00Z', to: '2026-03-29T22:00:00Z', step: 'day' },
     'day',
     '2026-03-28T23:00 2026-03-29T22:00',
@@ -61,27 +61,27 @@ test.each([
     'day',
     '2025-12-01T00:00 2026-03-20T11:00',
   ],
-])('the range: %s', (_name, query, step, expected) => {
+])('readOverviewRange: %s', (_name, query, step, expected) => {
   const { range } = readRanges(query as Record<string, string>);
   expect([range.step, span(range)]).toEqual([step, expected]);
 });
 
-describe('the range before', () => {
+describe('the previous range', () => {
   test.each([
     [
-      'the last six hours are compared with the six before',
+      'the last six hours are compared with the six hours before',
       { from: '2026-03-29T08:18:00Z' },
       '2026-03-29T08:18 2026-03-29T14:18',
       '2026-03-29T02:18 2026-03-29T08:18',
     ],
     [
-      'of seven days the minutes of this hour are left out, since hours are kept of then',
+      'the last seven days omit the minutes of this hour, since only hours are kept of the previous range',
       {},
       '2026-03-22T14:00 2026-03-29T14:00',
       '2026-03-15T14:00 2026-03-22T14:00',
     ],
     [
-      'a day that is not over is compared as far as it went',
+      'a day that is not over is compared up to the present time of day',
       { from: '2026-03-29T00:00:00Z', to: '2026-03-30T00:00:00Z' },
       '2026-03-29T00:00 2026-03-29T14:18',
       '2026-03-28T00:00 2026-03-28T14:18',
@@ -93,7 +93,7 @@ describe('the range before', () => {
       '2026-03-16T00:00 2026-03-22T14:00',
     ],
     [
-      'of ninety days as many hours are left out as the days that are kept of then ask for',
+      'the last ninety days omit some hours, since only days are kept of the previous range',
       { from: '2025-12-29T14:18:00Z' },
       '2025-12-29T14:00 2026-03-29T04:00',
       '2025-10-01T00:00 2025-12-29T14:00',
@@ -108,7 +108,7 @@ describe('the range before', () => {
     ['week', '2026-03-23T00:00:00Z', '2026-03-23T00:00 2026-03-29T14:00', '2026-03-16T00:00 2026-03-22T14:00'],
     ['month', '2026-03-01T00:00:00Z', '2026-03-01T00:00 2026-03-29T00:00', '2026-02-01T00:00 2026-03-01T00:00'],
     ['year', '2026-03-27T00:00:00Z', '2026-03-27T00:00 2026-03-29T00:00', '2025-03-28T00:00 2025-03-30T00:00'],
-  ])('of compare=%s since %s', (compare, from, against, before) => {
+  ])('is chosen by compare=%s since %s', (compare, from, against, before) => {
     const { comparison } = readRanges({ from, compare });
     expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
@@ -118,18 +118,18 @@ describe('the range before', () => {
     ['day', '2026-03-28T23:00:00Z', '2026-03-28T23:00 2026-03-29T14:18', '2026-03-27T23:00 2026-03-28T14:18'],
     ['week', '2026-03-22T23:00:00Z', '2026-03-22T23:00 2026-03-29T14:00', '2026-03-15T23:00 2026-03-22T14:00'],
     ['month', '2026-02-28T23:00:00Z', '2026-02-28T23:00 2026-03-28T23:00', '2026-01-31T23:00 2026-02-28T23:00'],
-    // Of then, only UTC days are kept: the days of the same dates.
+    // Only UTC days are kept of that time: the days of the same dates.
     ['year', '2026-03-26T23:00:00Z', '2026-03-26T23:00 2026-03-28T23:00', '2025-03-28T00:00 2025-03-30T00:00'],
-  ])('of compare=%s since %s in Berlin begins with a day there', (compare, from, against, before) => {
+  ])('begins with a day in Berlin if it is chosen by compare=%s since %s', (compare, from, against, before) => {
     const { comparison } = readRanges({ from, compare, timeZone: 'Europe/Berlin' });
     expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
 
-  test('is left out on request', () => {
+  test('is omitted on request', () => {
     expect(readRanges({ compare: 'none' }).comparison).toBeUndefined();
   });
 
-  test('does not exist where nothing is kept, or before the range has begun', () => {
+  test('does not exist if nothing is kept, or before the range has begun', () => {
     expect(readRanges({ from: '2022-01-01T00:00:00Z' }).comparison).toBeUndefined();
     expect(readRanges({ from: '2026-04-01T00:00:00Z', to: '2026-04-02T00:00:00Z' }).comparison).toBeUndefined();
   });

@@ -49,7 +49,7 @@ function count(aggregator: Aggregator, seen: readonly { ago: number; series: num
 
 const readQuery = queryReader(overviewRange);
 
-/** Without `bases`, there is no cache. */
+/** Reads an overview. If `bases` is missing, there is no cache. */
 function read(store: UsageTables, query: Record<string, string>, bases = new OverviewBases(store)): Overview {
   const ranges = readOverviewRange(readQuery(String(new URLSearchParams(query))), now, retention);
   const place = { application: 1, environment, environments: [environment] };
@@ -62,12 +62,12 @@ function read(store: UsageTables, query: Record<string, string>, bases = new Ove
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 const parseMinute = (text: string) => Date.parse(text) / minuteMs;
 
-/** Without the buckets of the previous range, which the first overview of a range lacks. */
+/** Removes the buckets of the previous range, which the first overview of a range lacks. */
 function withoutPast({ before, ...rest }: Overview) {
   return { ...rest, before: before && { ...before, series: 0 } };
 }
 
-/** Without the parts that a roll-up may move between buckets. */
+/** Removes the figures that a roll-up can move between buckets. */
 function withoutSeries(overview: Overview) {
   return { ...withoutPast(overview), series: 0, features: 0 };
 }

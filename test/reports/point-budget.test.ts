@@ -52,7 +52,7 @@ test('a report with too many points is refused early, with a suggestion', async 
   ] as const) {
     expect(await ask(report, { step: 'minute' })).toMatchObject({
       status: 400,
-      json: { code: 'too_many_points', detail: expect.stringContaining('take a wider step or a shorter range') },
+      json: { code: 'too_many_points', detail: expect.stringContaining('use a wider step or a shorter range') },
     });
     for (const query of [{ step: 'hour' }, { step: 'minute', ...narrow }, { step: 'minute', to: time(day + 300) }])
       expect((await ask(report, query)).status).toBe(200);

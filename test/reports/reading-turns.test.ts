@@ -4,7 +4,7 @@ import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** Turns with a clock that advances by 4 ms whenever it is read, so that a turn has three steps. */
+/** Opens a scheduler with a clock that advances by 4 ms whenever it is read, so that a time slice has three steps. */
 function open() {
   const { lmdb } = openUsageTables(temporaryDirectory());
   onTestFinished(() => lmdb.close());

@@ -24,7 +24,7 @@ test.each<[string, Record<string, string>, string]>([
   ['the future', { from: '2026-02-01T12:00:00Z' }, 'from must be in the past, unless a later to is given'],
   ['a wide range', { from: '1970-01-01T00:00:00Z', step: 'day' }, 'more than 10000 steps apart'],
   ['an unknown step', { step: 'week' }, 'step must be minute, hour or day'],
-])('a range of %s is refused: %j', (_what, query, detail) => {
+])('the range with %s is refused: %j', (_what, query, detail) => {
   expect(() => read(query)).toThrow(expect.objectContaining({ code: 'invalid_query' }));
   expect(() => read(query)).toThrow(detail);
 });

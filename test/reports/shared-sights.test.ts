@@ -5,7 +5,7 @@ import type { Application } from '../../src/storage/lmdb/records.ts';
 interface PendingReading {
   readonly features: readonly string[];
   readonly environments: readonly number[];
-  /** Answers with one sight of each feature. */
+  /** Responds with one sight of each feature. */
   succeed(): void;
   fail(): void;
 }
@@ -31,8 +31,8 @@ const shop = application('shop', 1);
 const settled = () => new Promise(setImmediate);
 const getReading = (sights: Sights) => sights.get(1)?.firstSeenAt;
 
-describe('sights of features', () => {
-  it('are read together for all callers that wait for a running reading', async () => {
+describe('SharedSights', () => {
+  it('reads once for all callers that wait for a running reading', async () => {
     const { readings, sights } = open();
     const first = sights.of(shop, 'a');
     await settled();
@@ -48,7 +48,7 @@ describe('sights of features', () => {
     expect((await Promise.all(more)).map(getReading)).toEqual([1, 1, 1]);
   });
 
-  it('come from a reading that starts after the call', async () => {
+  it('returns a reading that starts after the call', async () => {
     const { readings, sights } = open();
     void sights.of(shop, 'a');
     await settled();
@@ -59,7 +59,7 @@ describe('sights of features', () => {
     expect(getReading(await later)).toBe(1);
   });
 
-  it('of another application do not wait', async () => {
+  it('does not wait for a reading of another application', async () => {
     const { readings, sights } = open();
     void sights.of(shop, 'a');
     void sights.of(application('app', 2), 'a');
@@ -67,7 +67,7 @@ describe('sights of features', () => {
     expect(readings).toHaveLength(2);
   });
 
-  it('are read again after a failed reading', async () => {
+  it('reads again after a failed reading', async () => {
     const { readings, sights } = open();
     const refused = expect(sights.of(shop, 'a')).rejects.toThrow('refused');
     await settled();

@@ -25,7 +25,7 @@ function open() {
       });
     },
     clear: () => store.series.clearSync(),
-    /** Looks features up, and compares the result with that of a reading of all series. */
+    /** Looks features up, and compares the result with a reading of all series. */
     find(...features: string[]) {
       const found = finish(index.sights({ environments: [environment], features }));
       const all = finish(fromSnapshot(store.lmdb, (at) => sightsAt(store, environment, at)));
@@ -35,7 +35,7 @@ function open() {
   };
 }
 
-it('finds what a reading of all series finds', () => {
+it('the index finds what a reading of all series finds', () => {
   const { add, find } = open();
   add(0, ['a', 'on']);
   add(1, ['b', '']);
@@ -48,7 +48,7 @@ it('finds what a reading of all series finds', () => {
   expect(find('a', 'b', 'c', 'd', 'clicks', '__other__')).toEqual(['a', 'b', 'c']);
 });
 
-it('finds series that were added since, also beyond its first room', () => {
+it('the index finds series that were added since, even beyond its first capacity', () => {
   const { add, find } = open();
   add(0, ['a', 'on']);
   expect(find('a', 'f70')).toEqual(['a']);
@@ -56,7 +56,7 @@ it('finds series that were added since, also beyond its first room', () => {
   expect(find('a', 'f0', 'f70', 'f89', 'f90')).toEqual(['a', 'f0', 'f70', 'f89']);
 });
 
-it('reads all series again when the store was replaced', () => {
+it('the index reads all series again if the store was replaced', () => {
   const { add, clear, find } = open();
   for (const [ordinal, name] of ['a', 'b', 'c'].entries()) add(ordinal, [name, 'on']);
   expect(find('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
@@ -65,7 +65,7 @@ it('reads all series again when the store was replaced', () => {
   expect(find('a', 'b', 'c', 'd', 'e')).toEqual(['a', 'c', 'd', 'e']);
 });
 
-it('tells features with the same hash apart', () => {
+it('the index distinguishes features with the same hash', () => {
   const { add, find } = open();
   add(0, ['n512789', 'on']);
   expect(find('n512789', 'n749192')).toEqual(['n512789']);

@@ -18,7 +18,7 @@ const environment = 7;
 
 const variants = ['on', 'off'] as const;
 
-/** Ten days of a flag: a tenth of the users has `on`, and 340 of 1000 do since three days. */
+/** Opens a store with ten days of a flag: 10 % of the users have `on`, and 34 % in the last three days. */
 function openStore() {
   const store = openUsageTables(temporaryDirectory());
   const aggregator = createAggregator(store);

@@ -17,7 +17,7 @@ import {
   used,
 } from '../management/support/verdict-facts.ts';
 
-describe('the reasons', () => {
+describe('explainJudgement', () => {
   const figures = {
     days: 30,
     checks: new Map([
@@ -30,7 +30,7 @@ describe('the reasons', () => {
 
   test.each<[string, VerdictFacts, string[]]>([
     [
-      'of one variant',
+      'one variant',
       createFacts(
         [
           place('P', { sight: onlyOn, askers: [sender('api', 1), sender('web', 0), sender('old', 50)] }),
@@ -51,45 +51,45 @@ describe('the reasons', () => {
       ],
     ],
     [
-      'of silence',
+      'silence',
       createFacts([place('P', { sight: silent, reporters: ['a', 'b', 'c', 'd', 'e'].map((name) => sender(name, 0)) })]),
       [
         'No packet and no report has named it since <at>.',
-        'Meanwhile 5 senders of this application kept reporting in P: a 1.0, b 1.0, c 1.0 and 2 more.',
+        'During that time, 5 senders of this application kept reporting in P: a 1.0, b 1.0, c 1.0 and 2 more.',
         'The senders that checked it in P are not known. Its silence is the only basis.',
       ],
     ],
     [
-      'of silence after its senders have changed',
+      'silence after its senders have changed',
       createFacts([
         place('P', { sight: silent, reporters: [api], askers: [{ ...sender('api', 40), version: '0.9' }] }),
       ]),
       [
         'No packet and no report has named it since <at>.',
         'api 0.9 used to check it, and still reports.',
-        'Meanwhile 1 sender of this application kept reporting in P: api 1.0.',
+        'During that time, 1 sender of this application kept reporting in P: api 1.0.',
       ],
     ],
     [
-      'of long silence',
+      'long silence',
       createFacts([place('P', { sight: createSight([300, 91]), reporters: [api] })]),
       [
         'No packet and no report has named it since <at>.',
         'No sender has checked it for 90 days.',
-        'Meanwhile 1 sender of this application kept reporting in P: api 1.0.',
+        'During that time, 1 sender of this application kept reporting in P: api 1.0.',
       ],
     ],
     [
-      'of what was declared only',
+      'a feature that was only declared',
       createFacts([place('P', { reporters: [api] })]),
       [
         'No packet and no report has named it since <at>.',
-        'Meanwhile 1 sender of this application kept reporting in P: api 1.0.',
+        'During that time, 1 sender of this application kept reporting in P: api 1.0.',
         'It was declared, and never seen. Its silence is the only basis.',
       ],
     ],
     [
-      'of silence that says nothing',
+      'silence that proves nothing',
       createFacts([
         place('P', { sight: silent, reporters: [sender('api', 35)] }),
         place('S', { sight: silent, reporters: [api], askers: [sender('batch', 40)] }),
@@ -104,35 +104,35 @@ describe('the reasons', () => {
       ],
     ],
     [
-      'of what is archived but asked for',
+      'an archived feature that is still checked',
       createFacts([place('P', { sight: used, askers: [api] }), place('S')], { archived: true, archivedAt: ago(2) }),
       [
-        'It has been archived since <at>.',
+        'Archived at <at>.',
         'It was still checked at <at>, in P.',
         '1.2M checks in the last 30 days: all of them on.',
         'api 1.0 still checks it.',
       ],
     ],
     [
-      'of what is put off',
+      'a snoozed verdict',
       createFacts([place('P', { sight: silent, reporters: [api] })], { snoozedUntil: now + dayMs, permanent: true }),
       [
         'The verdict is snoozed until <at>.',
         'No packet and no report has named it since <at>.',
-        'Meanwhile 1 sender of this application kept reporting in P: api 1.0.',
+        'During that time, 1 sender of this application kept reporting in P: api 1.0.',
         'The senders that checked it in P are not known. Its silence is the only basis.',
       ],
     ],
     [
-      'of what is new',
+      'a new feature',
       createFacts([place('P')], { createdAt: ago(1) }),
       ['It is new: declared at <at>, and not seen yet.'],
     ],
-  ])('%s', (_, facts, expected) => {
+  ])('explains %s', (_, facts, expected) => {
     expect(listTexts(facts)).toEqual(expected);
   });
 
-  test('name the shares of variants, and nothing without counts', () => {
+  test('names the shares of variants, and nothing if there are no counts', () => {
     const facts = createFacts([place('P', { sight: used })]);
     const checks = new Map([
       ['on', 2],
@@ -140,13 +140,13 @@ describe('the reasons', () => {
     ]);
     expect(listTexts(facts, { days: 30, checks })[1]).toBe('3 checks in the last 30 days: on 67% and off 33%.');
     expect(listTexts(facts, { days: 30, checks: new Map() })).toEqual([
-      'It is still used: it was last seen at <at>.',
+      'Still in use: last seen at <at>.',
       '2 variants were served within 30 days: off and on.',
     ]);
   });
 });
 
-describe('for any facts', () => {
+describe('judge, for any facts,', () => {
   const days = fc.option(fc.integer({ min: 0, max: 200 }), { nil: null });
   const senders = fc.array(
     fc.tuple(fc.constantFrom('api', 'web'), fc.integer({ min: 0, max: 89 }), fc.constantFrom('usage', 'telemetry')),
@@ -176,7 +176,7 @@ describe('for any facts', () => {
     ),
   );
 
-  test('silence has a verdict only while each environment that has seen the feature reports', () => {
+  test('returns a verdict of silence only while each environment that has seen the feature reports', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);
@@ -193,7 +193,7 @@ describe('for any facts', () => {
     );
   });
 
-  test('the verdict is safe_to_remove only if each sender that checked the feature still reports', () => {
+  test('returns safe_to_remove only if each sender that checked the feature still reports', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);
@@ -216,7 +216,7 @@ describe('for any facts', () => {
     );
   });
 
-  test('the verdict on all environments follows from the facts alone, whatever their order', () => {
+  test('depends on the facts alone, whatever their order', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const reversed = { ...facts, environments: facts.environments.toReversed() };
@@ -226,7 +226,7 @@ describe('for any facts', () => {
     );
   });
 
-  test('there is a reason with its time in its text, and cannot_tell never suggests archiving', () => {
+  test('has a reason with its time in its text, and never suggests archiving for cannot_tell', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);

@@ -154,7 +154,7 @@ const cases: readonly VerdictCase[] = [
   ...silenceCases,
 ];
 
-test.each(cases)('a feature that is %s', (_, facts, kind, since, environments) => {
+test.each(cases)('judge handles a feature: %s', (_, facts, kind, since, environments) => {
   const judged = judge(facts);
   expect({ ...judged, since: judged.since === null ? null : (now - judged.since) / dayMs }).toMatchObject({
     kind,

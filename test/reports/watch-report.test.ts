@@ -52,7 +52,7 @@ async function openReport() {
 }
 
 describe('the watch report', () => {
-  test('has features by the environment in which they were first seen since a time', async () => {
+  test('lists features by the environment in which they were first seen since a time', async () => {
     const { see, find, clock, production, staging } = await openReport();
     see('old');
     clock.advance(dayMs);
@@ -71,7 +71,7 @@ describe('the watch report', () => {
     expect(find({ firstSeenFrom: from + 60_000 }).firstSeen).toEqual([]);
   });
 
-  test('has features that became stale, without archived and permanent ones', async () => {
+  test('lists features that became stale, without archived and permanent ones', async () => {
     const { see, stale, clock, directory, application, staging } = await openReport();
     const start = clock.now();
     for (const name of ['silent', 'busy', 'archived', 'permanent', 'snoozed']) see(name);
@@ -95,7 +95,7 @@ describe('the watch report', () => {
     expect(names.sort()).toEqual(['busy', 'never', 'silent', 'snoozed']);
   });
 
-  test('has refusals by environment and reason, of all senders together', async () => {
+  test('lists refusals by environment and reason, of all senders together', async () => {
     const { find, clock, store, write, application, production, directory } = await openReport();
     const batch = new Batch();
     const ledger = new Ledger({ store, clock, findLane: () => batch });

@@ -11,7 +11,7 @@ test('a value goes to the first bucket whose bound it does not exceed', () => {
   expect(histogram.read()).toEqual({ counts: [2, 2, 1, 2], count: 7, sum: 0 + 1 + 1.5 + 4 + 16 + 16.1 + 1e9 });
 });
 
-test('counts every value in the bucket whose bounds contain it', () => {
+test('a histogram counts every value in the bucket whose bounds contain it', () => {
   const integers = fc.array(fc.integer({ min: 0, max: 100 }));
   fc.assert(
     fc.property(integers, (values) => {
@@ -25,7 +25,7 @@ test('counts every value in the bucket whose bounds contain it', () => {
   );
 });
 
-test('includes the counts of another thread in shared memory', async () => {
+test('a histogram includes the counts of another thread in shared memory', async () => {
   const shared = Histogram.shared(bounds);
   const code = `const { workerData } = require('node:worker_threads'); new Float64Array(workerData)[1] += 5;`;
   const worker = new Worker(code, { eval: true, workerData: shared.memory });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { IpNetworks, readNetworks } from '../../src/runtime/addresses.ts';
 
-describe('a list of networks', () => {
+describe('readNetworks', () => {
   test.each([
     ['127.0.0.1', '127.0.0.1', true],
     ['127.0.0.1', '127.0.0.2', false],
@@ -28,7 +28,7 @@ describe('a list of networks', () => {
     [' loopback , 192.0.2.1 ', '192.0.2.1', true],
     ['0.0.0.0/1', '', false],
     ['0.0.0.0/1', 'unknown', false],
-  ])('%s: has it %s? %s', (list, address, has) => {
+  ])('reads %s, which includes %j: %s', (list, address, has) => {
     expect(readNetworks(list).has(address)).toBe(has);
   });
 
@@ -52,12 +52,12 @@ describe('a list of networks', () => {
     ['::ffff:10.0.0.0/104', '::ffff:10.0.0.0/104 must be written as an IPv4 network'],
     ['127.0.0.1,0.0.0.0/0', '0.0.0.0/0 matches every address'],
     ['::/0', '::/0 matches every address'],
-  ])('%j is refused', (list, why) => {
+  ])('refuses %j', (list, why) => {
     expect(() => readNetworks(list)).toThrow(why);
   });
 });
 
-test('replaced networks take effect at once', () => {
+test('replaced networks take effect immediately', () => {
   const networks = new IpNetworks(['10.0.0.0/8']);
   networks.become(new IpNetworks(['192.0.2.1']));
   expect([networks.has('10.0.0.1'), networks.has('192.0.2.1')]).toEqual([false, true]);

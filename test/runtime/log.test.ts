@@ -52,7 +52,7 @@ describe('the log', () => {
     ['info', ['info', 'warn', 'error']],
     ['warn', ['warn', 'error']],
     ['error', ['error']],
-  ])('at level %s writes %j', (level, expected) => {
+  ])('writes, at level %s, lines of the levels %j', (level, expected) => {
     const written = lines(level, (log) => {
       log.debug('x');
       log.info('x');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Outbox } from '../../src/runtime/outbox.ts';
 
-/** An outbox that may send twice a second, on a clock that the test moves. */
+/** An outbox that sends at most twice a second, on a clock that the test moves. */
 function openOutbox() {
   const time = { now: 0, timers: [] as { readonly at: number; readonly run: () => void }[], sent: 0 };
   const clock = {
@@ -21,7 +21,7 @@ function openOutbox() {
   return { outbox: new Outbox(clock, send, 2), time, advance };
 }
 
-test('an outbox sends at once up to its limit, and the others together within a second', () => {
+test('an outbox sends immediately up to its limit, and the other changes together within a second', () => {
   const { outbox, time, advance } = openOutbox();
   outbox.send();
   outbox.send();
@@ -34,7 +34,7 @@ test('an outbox sends at once up to its limit, and the others together within a 
   expect(time.sent).toBe(4);
 });
 
-test('changes that may wait are sent together within a second', () => {
+test('changes that can wait are sent together within a second', () => {
   const { outbox, time, advance } = openOutbox();
   outbox.sendLater();
   outbox.sendLater();

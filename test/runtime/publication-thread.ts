@@ -10,9 +10,9 @@ export interface PublicationStart {
 
 export interface SeenState {
   readonly applied: number;
-  /** Messages that did not follow the one before. */
+  /** Number of messages that did not follow the message before. */
   readonly disordered: number;
-  /** Messages that were not applied although `published` showed them. */
+  /** Number of messages that were not applied although `published` showed them. */
   readonly late: number;
 }
 
@@ -24,7 +24,7 @@ const subscriber = new Subscriber<number>(news, (message) => {
 });
 const publisher = new Publisher<SeenState | 'ready'>(back);
 
-/** Compares many times in a turn of the event loop, as a thread with many packets does. */
+/** Compares many times in an iteration of the event loop, as a thread with many packets does. */
 function look(): void {
   for (let times = 0; times < 200; times += 1) {
     const last = Atomics.load(published, 0);

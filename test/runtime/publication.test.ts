@@ -4,7 +4,7 @@ import { Publisher, publication, Subscriber } from '../../src/runtime/publicatio
 import { sourceThreads } from '../support/source-thread.ts';
 import type { PublicationStart, SeenState } from './publication-thread.ts';
 
-/** Both ends in this thread. @returns the publisher, the subscriber and the applied messages */
+/** Opens a channel with both ends in this thread. @returns the publisher, the subscriber and the applied messages */
 function pair() {
   const { from, to } = publication();
   const applied: string[] = [];

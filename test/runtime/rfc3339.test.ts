@@ -4,7 +4,7 @@ import { isFinerThanMs, parseSentTime, parseTime, unixMs } from '../../src/runti
 
 const noon = Date.UTC(2026, 0, 31, 12);
 
-describe('an RFC 3339 time', () => {
+describe('RFC 3339 times', () => {
   test.each([
     ['2026-01-31T12:00:00Z', noon],
     ['2026-01-31T12:00:00+00:00', noon],
@@ -27,7 +27,7 @@ describe('an RFC 3339 time', () => {
     ['1969-12-31T23:59:59Z', -1000],
     ['0001-01-01T00:00:00Z', Date.parse('0001-01-01T00:00:00Z')],
     ['9999-12-31T23:59:59Z', Date.parse('9999-12-31T23:59:59Z')],
-  ])('reads %s', (text, expected) => {
+  ])('parseTime reads %s', (text, expected) => {
     expect(parseTime(text)).toBe(expected);
   });
 
@@ -38,7 +38,7 @@ describe('an RFC 3339 time', () => {
     ...['2026-01-31T24:00:00Z', '2026-01-31T12:60:00Z', '2026-01-31T12:00:61Z', '2026-01-31T12:00:00.Z'],
     ...['2026-01-31T12:00:00+24:00', '2026-01-31T12:00:00+00:60', '2026-01-31T12:00:00+2400', '2026-01-31T12:00:00+00'],
     ...[' 2026-01-31T12:00:00Z', '2026-01-31T12:00:00Z\n', '-2026-01-31T12:00:00Z', '２026-01-31T12:00:00Z'],
-  ])('rejects %j', (text) => {
+  ])('parseTime rejects %j', (text) => {
     expect(parseTime(text)).toBeUndefined();
   });
 
@@ -50,7 +50,7 @@ describe('an RFC 3339 time', () => {
     ['2026-01-31T13:00+0100', { at: noon, hasZone: true }],
     ['2026-01-31T12:00', { at: noon, hasZone: false }],
     ['2026-01-31T12:00:00Z', { at: noon, hasZone: true }],
-  ])('reads %s of a sender', (text, expected) => {
+  ])('parseSentTime reads %s', (text, expected) => {
     expect(parseSentTime(text)).toEqual(expected);
   });
 
@@ -62,7 +62,7 @@ describe('an RFC 3339 time', () => {
     '2026-01-31T12:00.5Z',
     '2026-02-30T12:00',
     '2026-01-31T12:60',
-  ])('rejects %j of a sender', (text) => {
+  ])('parseSentTime rejects %j', (text) => {
     expect(parseSentTime(text)).toBeUndefined();
   });
 
@@ -73,11 +73,11 @@ describe('an RFC 3339 time', () => {
     [125_000_100, true],
     [125_001_000, true],
     [999_999_999, true],
-  ])('with %i nanoseconds is finer than a millisecond: %s', (nanos, isFiner) => {
+  ])('isFinerThanMs of a time with %i nanoseconds is %s', (nanos, isFiner) => {
     expect(isFinerThanMs(unixMs(noon / 1000, nanos))).toBe(isFiner);
   });
 
-  test('is read like Date, and like seconds and nanoseconds', () => {
+  test('parseTime reads a time like Date, and like seconds and nanoseconds', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date('0000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),

@@ -8,8 +8,8 @@ const fresh = () => join(temporaryDirectory(), 'file');
 
 test.each([
   ['a byte order mark', '\uFEFF{"a":1}\r\n', '{"a":1}\r\n'],
-  ['none', '{"a":"\uFEFF"}', '{"a":"\uFEFF"}'],
-  ['nothing', '', ''],
+  ['no byte order mark', '{"a":"\uFEFF"}', '{"a":"\uFEFF"}'],
+  ['no content', '', ''],
 ])('reads the text of a file with %s', (_, written, text) => {
   const path = fresh();
   writeFileSync(path, written);

@@ -5,7 +5,7 @@ import { ThreadCalls } from '../../src/runtime/thread-calls.ts';
 
 type Slow = { readonly wait: () => Promise<string>; readonly close: () => void };
 
-/** The caller of some actions, both ends in this thread. */
+/** The caller of some actions, with both ends in this thread. */
 function callsTo<Remote extends Record<string, (task: never) => unknown>>(actions: Remote) {
   const { port1, port2 } = new MessageChannel();
   const signal = new Int32Array(new SharedArrayBuffer(16));
@@ -18,7 +18,7 @@ function callsTo<Remote extends Record<string, (task: never) => unknown>>(action
   return calls;
 }
 
-test('answers calls as their results are ready, in any order', async () => {
+test('ThreadCalls responds to calls when their results are ready, in any order', async () => {
   let release = (_: string) => {};
   const waited = new Promise<string>((resolve) => {
     release = resolve;
@@ -30,7 +30,7 @@ test('answers calls as their results are ready, in any order', async () => {
   expect(await first).toBe('later');
 });
 
-test('a refusal stays an ApiError with its code and its wait', async () => {
+test('a refusal stays an ApiError with its code and its retry delay', async () => {
   const calls = callsTo({
     refuse() {
       throw new Refusal('backpressure', 'Too many', 7);
@@ -50,7 +50,7 @@ test('another error keeps its message and its code', async () => {
   await expect(calls.call('fail')).rejects.toMatchObject({ message: 'no space left', code: 28 });
 });
 
-test('close ends the thread that answers it, and what still runs there is not answered', async () => {
+test('close ends the thread after its response, and pending calls get no response', async () => {
   let release = (_: string) => {};
   const waited = new Promise<string>((resolve) => {
     release = resolve;

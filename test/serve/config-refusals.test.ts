@@ -4,7 +4,7 @@ import { UsageError } from '../../src/cli/flags.ts';
 import { settings } from '../../src/contract/config-schema.ts';
 import { load } from '../support/load-config.ts';
 
-describe('loadConfig refuses', () => {
+describe('loadConfig', () => {
   const wholeNumber = 'must be a whole number';
   it.each<[string[], string]>([
     [['--workers', '0'], `Cannot use --workers 0: ${wholeNumber} from 1 to 64`],
@@ -37,12 +37,12 @@ describe('loadConfig refuses', () => {
     [['--tls-key', 'k.pem'], 'Cannot use --tls-key: needs --tls-cert too'],
     [['--workers'], '--workers requires a value'],
     [['--data', '--workers', '1'], '--data requires a value'],
-    [['serve'], "Cannot use the argument 'serve': only flags (--name value) are accepted"],
-    [['-d', 'x'], "Cannot use the argument '-d': only flags"],
-    [['--worker', '1'], 'Unknown flag --worker; the nearest known one is --workers'],
-    [['--maxBody=1'], 'Unknown flag --maxBody; the nearest known one is --max-body'],
+    [['serve'], "Cannot use the argument 'serve': only options (--name value) are accepted"],
+    [['-d', 'x'], "Cannot use the argument '-d': only options"],
+    [['--worker', '1'], 'Unknown option --worker; the nearest known one is --workers'],
+    [['--maxBody=1'], 'Unknown option --maxBody; the nearest known one is --max-body'],
     [['--config', 'none.json'], "Cannot read --config none.json: ENOENT: no such file 'none.json'"],
-  ])('%j', (argv, message) => {
+  ])('refuses the options %j', (argv, message) => {
     expect(() => load(argv)).toThrow(UsageError);
     expect(() => load(argv)).toThrow(message);
   });
@@ -74,11 +74,11 @@ describe('loadConfig refuses', () => {
       'Cannot use --max-body 1MiB: must be at most --queue-high-bytes, which is 1000KiB',
     ],
     [['--burst', '0'], 'Cannot use --burst 0: must be at least 1 while --rate is 10000'],
-  ])('the conflicting settings %j', (argv, message) => {
+  ])('refuses the conflicting settings %j', (argv, message) => {
     expect(() => load(argv)).toThrow(new UsageError(message));
   });
 
-  it('a variable, with its name', () => {
+  it('names an invalid variable', () => {
     expect(() => load([], { FLAGMETER_WORKERS: 'many' })).toThrow(
       'Cannot use --workers many (from FLAGMETER_WORKERS): must be a whole number from 1 to 64',
     );
@@ -104,12 +104,12 @@ describe('loadConfig refuses', () => {
     ['{\n  "rate": 5\n  "data": "d"\n}', 'must be valid JSON (line 3, column 3: comma expected)'],
     ['{"rate": 5,}', 'must be valid JSON (line 1, column 12: property name expected)'],
     ['', 'must be valid JSON (line 1, column 1: value expected)'],
-  ])('the file %j', (file, message) => {
+  ])('refuses the file %j', (file, message) => {
     expect(() => load(['--config', 'f.json'], {}, file)).toThrow(message);
     expect(() => load(['--config', 'f.json'], {}, file)).toThrow(UsageError);
   });
 
-  it('without quoting a possible secret', () => {
+  it('does not quote a possible secret', () => {
     const secret = 'pa55word-of-mine';
     const tries = [
       () => load([`--password=${secret}`]),
@@ -135,7 +135,7 @@ describe('loadConfig refuses', () => {
     }
   });
 
-  it('any invalid input only with a UsageError', () => {
+  it('throws only a UsageError for any invalid input', () => {
     const option = fc.constantFrom(...settings.map((setting) => `--${setting.option}`));
     fc.assert(
       fc.property(fc.array(fc.oneof(option, fc.string())), fc.json(), (argv, file) => {

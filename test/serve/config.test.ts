@@ -4,7 +4,7 @@ import { loadConfig, serviceLinksIn } from '../../src/serve/config/config.ts';
 import { load } from '../support/load-config.ts';
 
 describe('loadConfig', () => {
-  it('returns the defaults, and omits settings without one', () => {
+  it('returns the defaults, and omits settings without a default', () => {
     expect(load()).toEqual({
       data: './flagmeter-data',
       existing: false,
@@ -70,11 +70,11 @@ describe('loadConfig', () => {
     expect(loadConfig({ argv, env, readFile: () => file }).existing).toBe(existing);
   });
 
-  it('cannot be changed afterwards', () => {
+  it('returns a frozen object', () => {
     expect(Object.isFrozen(load())).toBe(true);
   });
 
-  it('prefers a flag to a variable to the file to the default', () => {
+  it('prefers an option to a variable, the file and the default, in this order', () => {
     const file = { workers: 2, rate: 2, maxBody: 2_000 };
     const env = { FLAGMETER_WORKERS: '3', FLAGMETER_RATE: '3', FLAGMETER_CONFIG: 'f.json' };
     const config = load(['--workers', '4'], env, file);
@@ -85,7 +85,7 @@ describe('loadConfig', () => {
     expect(load(argv).workers).toBe(8);
   });
 
-  it('accepts file keys in camelCase and as flags', () => {
+  it('accepts file keys in camelCase and as options', () => {
     const file = { 'grpc-listen': ':1', metricsListen: '[::1]:0' };
     expect(load(['--config=f.json'], {}, file)).toMatchObject({ grpcListen: ':1', metricsListen: '[::1]:0' });
   });
@@ -132,7 +132,7 @@ describe('loadConfig', () => {
     [4, ['--metrics-listen', ':8082'], 2],
     [16, ['--metrics-listen', ':8082'], 8],
     [16, [], 0],
-  ])('on %i cores with %j, defaults to %i front-end threads', (cores, argv, threads) => {
+  ])('assumes, for %i cores and the options %j, %i front-end threads', (cores, argv, threads) => {
     expect(loadConfig({ argv, env: {}, readFile: () => '', cores }).threads).toBe(threads);
   });
 
@@ -150,7 +150,7 @@ describe('loadConfig', () => {
   );
 
   it.each(['http://a', 'https://a.example:8443/base/path', 'http://[::1]:8080', 'http://127.0.0.1'])(
-    'takes the URL %s',
+    'accepts the URL %s',
     (url) => {
       expect(load(['--auth-url', url]).authUrl).toBe(url);
     },

@@ -24,7 +24,7 @@ test('a front-end thread that fails stops the process, and the log has the reaso
   ]);
 });
 
-test('without a listener to join, no thread is started', async () => {
+test('no thread is started without a listener to join', async () => {
   const workerFile = () => {
     throw new Error('a thread is started');
   };

@@ -43,7 +43,7 @@ describe('the recommendation', () => {
     const all = [at(base, 50), at(two, 70), at(base, 52), at(two, 68)];
     const { settings, reason, chosen } = recommend(all, base, two);
     expect(settings).toEqual({ threads: 2 });
-    expect(reason).toBe('threads 2 carries 35 % more packets/s than the base.');
+    expect(reason).toBe('threads 2 handles 35 % more packets/s than the base.');
     expect(chosen).toEqual({ median: 69, lowest: 68, highest: 70, count: 2 });
   });
 

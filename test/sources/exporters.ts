@@ -36,7 +36,7 @@ const resource = resourceFromAttributes({
   'deployment.environment.name': 'production',
 });
 
-/** They export when they are flushed or shut down, or a batch is full. */
+/** Exporters send when they are flushed or shut down, or a batch is full. */
 const scheduledDelayMillis = 3_600_000;
 const of = (flag: string): Attributes => ({ 'feature_flag.key': flag, 'feature_flag.result.variant': 'on' });
 

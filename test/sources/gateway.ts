@@ -3,12 +3,14 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What happens to a request on its way. `lose the answer`: the service has counted it, and the sender does not learn that. */
+/**
+ * A fault of a request on its way. `lose the answer`: the service has counted it, and the sender does not learn that.
+ */
 export type Fault = 'reset' | 503 | 429 | 404 | 'lose the answer';
 
 export interface GatewayOptions {
   readonly chooseFault?: (request: IncomingMessage) => Fault | undefined;
-  /** The gateway's own answer as JSON to a request that is not for the service. */
+  /** The gateway's own response as JSON to a request that is not for the service. */
   readonly respondTo?: (request: IncomingMessage) => object | undefined;
 }
 
@@ -32,7 +34,7 @@ export class Gateway {
     return gateway;
   }
 
-  /** `HOST:PORT`, which stays when it is closed and opened again. */
+  /** `HOST:PORT`, which stays the same when the gateway is closed and opened again. */
   get http(): string {
     return `127.0.0.1:${this.#port}`;
   }

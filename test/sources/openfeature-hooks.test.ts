@@ -16,7 +16,7 @@ const flag = (variants: Record<string, string | boolean | { max: number }>, defa
   disabled: false,
 });
 
-/** Installs the SDKs of all signals. @returns them */
+/** Installs and returns the SDKs of all signals. */
 function openSdks(http: string, key: string) {
   const sdks = {
     logs: openLogs(http, key, 'protobuf'),
@@ -30,7 +30,10 @@ function openSdks(http: string, key: string) {
   return Object.values(sdks);
 }
 
-/** Evaluates flags of each type with a hook, within a span. @param name of the hook, with which those of the flags begin */
+/**
+ * Evaluates flags of each type with a hook, within a span. @param name of the hook, with which the names of the flags
+ * begin
+ */
 async function evaluate(name: string, hook: Hook): Promise<void> {
   const client = OpenFeature.getClient().addHooks(hook);
   const user = { targetingKey: 'user-7' };
@@ -45,7 +48,7 @@ async function evaluate(name: string, hook: Hook): Promise<void> {
   });
 }
 
-test("OpenFeature's hooks count each evaluation once, and failed ones as errors", async () => {
+test("OpenFeature's hooks count each evaluation once, and failed evaluations as errors", async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   const { http } = await startBinary({ data });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   service = await startBinary({ data });
 });
 
-/** A service that evaluates flags, with an application of its own. */
+/** A service that evaluates flags, with a separate application. */
 interface Sender extends Evaluator {
   readonly name: string;
   readonly key: string;
@@ -37,7 +37,10 @@ interface Sender extends Evaluator {
 
 const overHttp: readonly Encoding[] = ['protobuf', 'json'];
 
-/** Opens a sender of each signal in each encoding. @param address where they export to @param fields of their applications */
+/**
+ * Opens a sender of each signal in each encoding. @param address destination of the exports @param fields of their
+ * applications
+ */
 async function openSenders(
   address: string,
   fields: object = { rate: 0 },
@@ -84,8 +87,8 @@ function watchRepetitions(): { count: number } {
   return seen;
 }
 
-describe("OpenTelemetry's exporters count each evaluation once", () => {
-  test('in several batches, and when the service shuts down', async () => {
+describe("OpenTelemetry's exporters", () => {
+  test('count each evaluation once in several batches, and when the service shuts down', async () => {
     const overGrpc = await openSenders(service.grpc, { rate: 0 }, ['grpc']);
     const senders = [...(await openSenders(service.http)), ...overGrpc];
     evaluate(senders, 1200);
@@ -95,7 +98,7 @@ describe("OpenTelemetry's exporters count each evaluation once", () => {
     await expectChecks(senders, 1234);
   });
 
-  test('with a reset and 503', async () => {
+  test('count each evaluation once after a reset and 503', async () => {
     const left = new Map<string, Fault[]>();
     const chooseFault = ({ headers }: IncomingMessage) => left.get(headers.authorization!)?.shift();
     const gateway = await Gateway.open(service.http, { chooseFault });
@@ -110,7 +113,7 @@ describe("OpenTelemetry's exporters count each evaluation once", () => {
   });
 
   /** Exporters for gRPC do not repeat a refused call. */
-  test('over the rate of their application', async () => {
+  test('count each evaluation once above the rate of their application', async () => {
     const senders = await openSenders(service.http, { rate: 1, burst: 1 });
     evaluate(senders, 5);
     await flush(senders);
@@ -124,7 +127,7 @@ describe("OpenTelemetry's exporters count each evaluation once", () => {
     }
   });
 
-  test('when the server is killed before its answer arrives, and is unreachable for a while', async () => {
+  test('count each evaluation once when the server is killed before its response, and is unreachable for a while', async () => {
     const repetitions = watchRepetitions();
     const answered = new Set<string>();
     const chooseFault = ({ headers }: IncomingMessage) => {

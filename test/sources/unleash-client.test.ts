@@ -6,11 +6,11 @@ import { manage, token, usage } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 import { type Fault, Gateway } from './gateway.ts';
 
-/** The published SDK for Node as the sender, with a network that loses requests and answers. */
+/** The published SDK for Node as the sender, with a network that loses requests and responses. */
 
 const authorization = `default:production.${'f'.repeat(56)}`;
 
-/** A gateway to the service, which serves the flags as well. @returns it with the URL of the SDK */
+/** Opens a gateway to the service, which also serves the flags. @returns the gateway, with the URL of the SDK */
 async function openGateway({ http }: LocalService, faults: Fault[]) {
   const gateway = await Gateway.open(http, {
     chooseFault: ({ url }) => (url?.endsWith('/metrics') ? faults.shift() : undefined),
@@ -78,11 +78,11 @@ async function checks(service: LocalService, { application }: Shop) {
 
 test.each<[string, Fault[]]>([
   ['no fault', []],
-  ['a lost answer', ['lose the answer']],
+  ['a lost response', ['lose the answer']],
   ['an unreachable server', ['reset', 'reset']],
   ['503 and 429', [503, 429]],
   ['a token that is not adopted yet', [404]],
-  ['lost answers between refusals', ['lose the answer', 503, 'lose the answer', 'reset', 'lose the answer']],
+  ['lost responses between refusals', ['lose the answer', 503, 'lose the answer', 'reset', 'lose the answer']],
 ])('the SDK for Node counts once with %s', async (_, faults) => {
   const service = await startLocal();
   const shop = await adoptToken(service);
@@ -91,7 +91,7 @@ test.each<[string, Fault[]]>([
   const sdk = startSdk(url);
   await once(sdk, 'ready');
   let checked = 0;
-  // Checks between the reports too, so that each bucket has more than the one before.
+  // Checks between the reports too, so that each bucket has more than the previous bucket.
   while (left.length > 0 || checked === 0) {
     check(sdk);
     checked += 1;

@@ -3,10 +3,10 @@ import type { StartedProcess } from './binary.ts';
 import { patienceMs } from './patience.ts';
 import type { Prometheus } from './prometheus.ts';
 
-/** Flags for a separate listener of the metrics. */
+/** Options for a separate listener of the metrics. */
 export const ops = ['--ops-listen', '127.0.0.1:0'];
 
-/** HOST:PORT of this listener, from the ready line. */
+/** Returns HOST:PORT of this listener, from the ready line. */
 export const findOpsAddress = ({ line }: StartedProcess) => /\bops=(\S+)/.exec(line)![1]!;
 
 /** A fault of an executable, and the alerts that must fire. */
@@ -41,7 +41,7 @@ export async function expectAlerts(prometheus: Prometheus, fault: Fault, longMs 
   await vi.waitFor(fires, { ...often, timeout: patienceMs + longMs });
 }
 
-/** Faults of different services, at once. */
+/** Tests faults of different services simultaneously. */
 export function testAtOnce(prometheus: () => Prometheus, faults: readonly Fault[], longMs = 0): void {
   test.concurrent.each(faults.map((fault) => [fault.what, fault] as const))(
     '%s',

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
-/** What a page asks the browser for: the options of a button. */
+/** The options of a button, with which a page calls the browser. */
 export interface AskedOptions {
   readonly challenge: string;
   readonly rpId?: string;
@@ -8,23 +8,23 @@ export interface AskedOptions {
   readonly user?: { readonly id: string };
 }
 
-/** How a response differs from the right one. */
+/** Deviations of a response from the correct one. */
 export interface ResponseChanges {
   readonly origin?: string;
   readonly rpId?: string;
   readonly type?: string;
   readonly challenge?: string;
   readonly userHandle?: string;
-  /** Whether the device verifies its user; by default it does. */
+  /** True if the device verifies its user; true by default. */
   readonly verified?: boolean;
   readonly counter?: number;
   /** Further members of the client data. */
   readonly clientData?: Readonly<Record<string, unknown>>;
-  /** Bits of the flags that differ from the right ones. */
+  /** Bits of the flags that are inverted. */
   readonly flippedFlags?: number;
   /** Bytes after the authenticator data. */
   readonly trailing?: Buffer;
-  /** The attestation statement and its format; by default, there is none. */
+  /** The attestation statement and its format; by default, no attestation. */
   readonly attestation?: readonly [format: string, statement: Map<string, unknown>];
 }
 
@@ -34,7 +34,7 @@ export type FormFields = Readonly<Record<string, string>>;
 /** The flags of the authenticator data (WebAuthn §6.1). */
 export const flags = { present: 1, verified: 4, backupEligible: 8, backedUp: 16, attested: 64 } as const;
 
-/** A software authenticator with one passkey, as a browser and a device would answer the pages. */
+/** A software authenticator with one passkey, which responds to the pages like a browser and a device. */
 export class Authenticator {
   readonly id: Buffer;
   /** Signature counter of the last response; stays 0 if it started so. */

@@ -10,7 +10,7 @@ import { patienceMs } from './patience.ts';
 /** The executable that `npm run build` creates. */
 export const binaryPath = resolve(import.meta.dirname, '../../dist/flagmeter');
 
-/** How a process ended. */
+/** The end of a process. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -18,12 +18,12 @@ export interface Exit {
 
 /** A process that has printed its ready line. */
 export interface StartedProcess {
-  /** `HOST:PORT` of its HTTP listener, and of the metrics host, which may have a listener of its own. */
+  /** `HOST:PORT` of its HTTP listener, and of the metrics host, which can have its own listener. */
   readonly http: string;
   readonly metrics: string;
   readonly line: string;
   readonly pid: number;
-  /** Its stderr so far. */
+  /** Standard error so far. */
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
   readonly exit: Promise<Exit>;
@@ -33,21 +33,21 @@ export interface StartedProcess {
 export interface Binary extends StartedProcess {
   /** `HOST:PORT` of its gRPC listener. */
   readonly grpc: string;
-  /** Its data directory. */
+  /** Data directory of the process. */
   readonly data: string;
 }
 
 export interface BinaryOptions {
   /** Data directory; by default a fresh one, removed by `cleanUp`. */
   readonly data?: string;
-  /** More arguments of `serve`, after the default ones. */
+  /** Additional arguments of `serve`, after the default arguments. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** An executable other than `dist/flagmeter`. */
   readonly binary?: string;
 }
 
-/** What `flagmeter init --json` prints. */
+/** The output of `flagmeter init --json`. */
 export interface Credentials {
   readonly adminEmail: string;
   readonly adminPassword: string;
@@ -56,7 +56,7 @@ export interface Credentials {
   readonly clientSecret: string;
 }
 
-/** Started and not yet ended. */
+/** Processes that are started and have not ended. */
 export const running = new Set<ChildProcess>();
 const directories = new Set<string>();
 
@@ -69,7 +69,9 @@ export function freshDirectory(): string {
 
 const closers = new Set<() => Promise<unknown>>();
 
-/** Closes something after the tests of the file, unless the result was called before. @returns what closes it, once */
+/**
+ * Closes something after the tests of the file, unless it was closed before. @returns a function that closes it once
+ */
 export function closing(close: () => Promise<unknown>): () => Promise<void> {
   const once = async () => {
     if (closers.delete(once)) await close();
@@ -87,7 +89,7 @@ export async function closeAll(): Promise<void> {
   }
 }
 
-/** Kills what this module started and still runs, and removes its temp directories. */
+/** Kills the running processes of this module, and removes its temp directories. */
 export function cleanUp(): void {
   for (const child of running) child.kill('SIGKILL');
   running.clear();
@@ -97,7 +99,7 @@ export function cleanUp(): void {
 
 process.once('exit', cleanUp);
 
-/** @throws {Error} if the executable is missing, with how to build it */
+/** @throws {Error} if the executable is missing, with the command that builds it */
 export function requireBinary(binary = binaryPath): string {
   if (!existsSync(binary)) throw new Error(`${binary} is missing: run \`npm run build\` first`);
   return binary;
@@ -171,13 +173,13 @@ export async function startProcess(
     };
   } catch (error) {
     child.kill('SIGKILL');
-    // Vitest would take the frames of the process's stack for our own, and fail to open their files.
+    // Vitest would take the frames of the process's stack for its own, and fail to open their files.
     const output = errors.replace(/^ +at /gm, '| at ');
     throw new Error(`${command} did not get ready: ${(error as Error).message}\n${output}`);
   }
 }
 
-/** The service reads every `FLAGMETER_…` variable, so it must inherit none. */
+/** The environment without `FLAGMETER_…` variables, which the service would read. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('FLAGMETER_')));
 }
@@ -206,7 +208,7 @@ export async function stop(started: StartedProcess, signal: NodeJS.Signals = 'SI
   return started.exit;
 }
 
-/** @returns an access token for the management API @throws {Error} unless the answer is 200 */
+/** @returns an access token for the management API @throws {Error} unless the response is 200 */
 export async function token(http: string, credentials: Credentials): Promise<string> {
   const response = await fetch(`http://${http}/connect/token`, {
     method: 'POST',
@@ -221,7 +223,7 @@ export async function token(http: string, credentials: Credentials): Promise<str
   return access_token;
 }
 
-/** @param fields at least `name` @returns the application's id @throws {Error} unless the answer is 201 */
+/** @param fields at least `name` @returns the application's id @throws {Error} unless the response is 201 */
 export async function createApplication(
   http: string,
   accessToken: string,
@@ -232,7 +234,7 @@ export async function createApplication(
   return id;
 }
 
-/** @returns the new key: its `id`, and its text as `key` @throws {Error} unless the answer is 201 */
+/** @returns the new key: its `id`, and its text as `key` @throws {Error} unless the response is 201 */
 export async function createKey(
   http: string,
   accessToken: string,
@@ -270,7 +272,7 @@ export interface UsageQuery {
   readonly feature?: string;
 }
 
-/** Reads the usage report. @throws {Error} unless the answer is 200 */
+/** Reads the usage report. @throws {Error} unless the response is 200 */
 export async function usage(
   http: string,
   accessToken: string,
@@ -290,8 +292,8 @@ export async function usage(
 
 /**
  * Calls the management API.
- * @returns the parsed answer; `undefined` when it is empty
- * @throws {Error} unless the answer has the status `expected`
+ * @returns the parsed response; `undefined` if it is empty
+ * @throws {Error} unless the response has the status `expected`
  */
 export async function manage(
   http: string,
@@ -309,7 +311,7 @@ export async function manage(
   return read(response, expected);
 }
 
-/** Posts JSON. A text is sent as it is. @returns the status */
+/** Posts JSON. A text is sent unchanged. @returns the status */
 export async function postJson(
   url: string,
   body: unknown,

@@ -7,10 +7,10 @@ import type { RunningProxy } from './proxy-program.ts';
 
 const pem = (name: string) => readFileSync(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 
-/** How long it waits for an answer, ms. */
+/** Time limit for a response, ms. */
 const patience = 1_000;
 
-/** Which of the two it trusts when a request has a length and chunks. */
+/** The header that the proxy trusts when a request has a length and chunks. */
 export type Belief = 'length' | 'chunks';
 
 /**
@@ -76,7 +76,7 @@ async function readFinalResponse(client: RawClient, method: string): Promise<Raw
   return response.status < 200 ? readFinalResponse(client, method) : response;
 }
 
-/** The one connection to the service. */
+/** The only connection to the service. */
 class Upstream {
   readonly #port: number;
   #client: RawClient | undefined;
@@ -86,7 +86,7 @@ class Upstream {
     this.#port = port;
   }
 
-  /** Sends a request after the earlier ones were answered. @returns the next response on the connection */
+  /** Sends a request after the responses to earlier requests. @returns the next response on the connection */
   send(request: string): Promise<string> {
     const response = this.#lastExchange.then(() => this.#exchange(request));
     this.#lastExchange = response;
@@ -105,7 +105,7 @@ class Upstream {
     return `HTTP/1.1 ${status} x\r\nContent-Length: ${body.length}\r\n\r\n${body.toString('latin1')}`;
   }
 
-  /** A kept connection may have been closed meanwhile: then another one is opened. */
+  /** Sends a request on another connection if the kept connection was closed before. */
   async #askAnew(request: string): Promise<RawResponse | undefined> {
     this.#client = await RawClient.open(this.#port);
     return this.#ask(this.#client, request);

@@ -5,7 +5,7 @@ import type { JournaledCommitter } from '../../src/storage/commit/journaled-comm
 import { type CommittersStart, startCommitters } from '../../src/storage/commit/start-committers.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 
-/** Where the build puts the workers. */
+/** Path of a worker in the build. */
 export const workerFile = (name: string) => fileURLToPath(new URL(`../../dist/node/${name}.js`, import.meta.url));
 
 /** Starts committers with real threads; a failed fold throws in the test unless `failed` is given. */

@@ -40,7 +40,7 @@ function createRows() {
   };
 }
 
-/** A store that messages are written to, and what it then has. */
+/** Opens a store, with functions that write messages and read its content. */
 export function openStore() {
   const data = temporaryDirectory();
   let store = openUsageTables(data);
@@ -50,7 +50,7 @@ export function openStore() {
   const findName = (ordinal: number) => [...refs].find(([, ref]) => ref === seriesRef(environment, ordinal))![0];
   const range = [environment, bucketWidth.minute, 0, 2 ** 32 - 1] as const;
   return {
-    rowsOf: flattenTotals,
+    flattenTotals,
     send(totals: Totals, at: number, more: Partial<CumulativeMessage> = {}) {
       const batch = new Batch();
       const rows = flattenTotals(totals);

@@ -8,7 +8,7 @@ import { freePorts } from './free-ports.ts';
 export interface Demo extends ReadyDemo {
   /** `HOST:PORT` of its HTTP listener. */
   readonly http: string;
-  /** Its temp directory. */
+  /** Temporary directory of the demo. */
   readonly temp: string;
   readonly pid: number;
   stderr(): string;
@@ -32,7 +32,7 @@ export function stopDemos(): void {
   running.clear();
 }
 
-/** Spawns `flagmeter demo`. @param temp its temp directory; a fresh one without */
+/** Spawns `flagmeter demo`. @param temp its temp directory; by default a fresh one */
 export function spawnDemo(
   args: readonly string[] = [],
   temp = freshDirectory(),

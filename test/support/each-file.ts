@@ -16,7 +16,10 @@ beforeEach(() => {
   before = new Set(running);
 });
 
-/** Kills the processes that a failed test has left. They would hold a directory, so that later tests of the file failed as well. */
+/**
+ * Kills the processes that a failed test has left. They would hold a directory, so that later tests of the file would
+ * fail.
+ */
 afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return;
   const left = [...running].filter((child) => !before.has(child));
@@ -29,8 +32,8 @@ afterEach(async ({ task }) => {
 });
 
 /**
- * Removes frames that name a directory from the stacks of failed tests. On Bun such frames occur, and vitest then reads the directory
- * as a source file: the whole run fails with EISDIR, although the test passes when it is retried.
+ * Removes frames that name a directory from the stacks of failed tests. On Bun such frames occur, and vitest then reads
+ * the directory as a source file: the whole run fails with EISDIR, although the test passes when it is retried.
  */
 afterEach(({ task }) => {
   for (const error of task.result?.errors ?? [])
@@ -49,7 +52,7 @@ const patient = (options: Options) => {
   return { ...others, timeout: Math.max(timeout, patienceMs) };
 };
 
-/** Vitest has no setting for the limit of these, which is a second. */
+/** Vitest has no setting for the time limit of these functions, which is a second. */
 const { waitFor, waitUntil } = vi;
 vi.waitFor = (callback, options) => waitFor(callback, patient(options));
 vi.waitUntil = (callback, options) => waitUntil(callback, patient(options));

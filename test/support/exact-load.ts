@@ -20,9 +20,9 @@ export interface CountedChecks {
 /** Packets identified by their sum: see `Digits`. The application must accept identities of clients. */
 export class ExactLoad {
   readonly #features = new Map<string, { readonly digits: Digits; readonly user: string | undefined }>();
-  /** Large packets that were sent, and those that were accepted. */
+  /** Number of large packets that were sent, and that were accepted. */
   readonly large = { sent: 0, accepted: 0 };
-  /** When a packet was accepted, in arbitrary units. */
+  /** Returns the time of an accepted packet, in arbitrary units. */
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
@@ -35,9 +35,9 @@ export class ExactLoad {
   }
 
   /**
-   * Sends packets one after another over one connection, until an answer ends it.
-   * @param user who they are from; without one they have many features
-   * @returns the status of the last one
+   * Sends packets one after another over one connection, until a response ends it.
+   * @param user sender of the packets; without a user, they have many features
+   * @returns the status of the last packet
    */
   async send(
     { metrics }: Pick<StartedProcess, 'metrics'>,
@@ -72,8 +72,8 @@ export class ExactLoad {
   }
 
   /**
-   * Accepted packets that the counts lack or have more than once.
-   * @param through packets accepted before must be counted
+   * Lists accepted packets that the counts lack or have more than once.
+   * @param through packets accepted before it must be counted
    */
   faults({ checks, exposures }: CountedChecks, through?: number): string[] {
     const faults = [...this.#features].flatMap(([feature, { digits, user }]) => {
@@ -89,12 +89,12 @@ export class ExactLoad {
     return faults;
   }
 
-  /** Refused packets may be counted, because the disk failed before they were invalidated. */
+  /** Allows refused packets to be counted, because the disk failed before they were invalidated. */
   doubtRefused(): void {
     for (const request of this.#listRequests()) if (request.outcome === 'refused') request.outcome = 'unknown';
   }
 
-  /** From now on the counts must not change. */
+  /** Makes later changes of the counts a fault. */
   settle({ checks }: CountedChecks): void {
     for (const [feature, { digits }] of this.#features) digits.settle(checks.get(feature) ?? 0);
     this.large.sent = this.large.accepted = checks.get('many-0') ?? 0;

@@ -40,7 +40,7 @@ export function parseExposition(text: string): { types: Map<string, string>; sam
   return { types, samples };
 }
 
-/** The metric that a sample belongs to: names in a histogram have suffixes. */
+/** Returns the metric of a sample: names in a histogram have suffixes. */
 function findFamily(name: string, types: ReadonlyMap<string, string>): string {
   const base = name.replace(/_(?:bucket|sum|count)$/, '');
   return types.get(base) === 'histogram' ? base : name;

@@ -1,7 +1,7 @@
 import { buildIfStale } from '../../scripts/test/build.ts';
 
 /**
- * Builds what the tests run, before the first of them, if the sources have changed since the last build.
+ * Builds the files that the tests run, before the first test, if the sources have changed since the last build.
  * @throws {Error} when the build fails
  */
 export default function build(): void {

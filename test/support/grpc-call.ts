@@ -1,6 +1,6 @@
 import { type CallOptions, type ChannelOptions, Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 
-/** How a call ended. */
+/** The result of a call. */
 export interface CallResult {
   /** 0 when it succeeded. */
   readonly code: number;
@@ -16,7 +16,7 @@ export function openClient(address: string, options: ChannelOptions = {}): Clien
   return new Client(address, credentials.createInsecure(), options);
 }
 
-/** Makes one unary call with encoded messages. It never rejects: the outcome has the status. */
+/** Makes one unary call with encoded messages. It never rejects: the result has the status. */
 export function call(
   client: Client,
   path: string,

@@ -2,7 +2,7 @@ import type { DescService, Message } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createGrpcWebTransport } from '@connectrpc/connect-node';
 
-/** How a call ended. */
+/** The result of a call. */
 export interface WebCallResult {
   /** Name of the gRPC status: `OK` when it succeeded. */
   readonly status: string;

@@ -11,7 +11,7 @@ export interface ModuleSet {
   readonly file: string;
 }
 
-/** The folder of the `node_modules` of a set: next to the dependencies of the project, which the modules may import, too. */
+/** The folder of the `node_modules` of a set, next to the dependencies of the project, which they can import, too. */
 export function getModulesPath({ name }: ModuleSet): string {
   return resolve(import.meta.dirname, '../../node_modules/.cache', name);
 }

@@ -2,7 +2,7 @@ import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 
 const rowBytes = 1500;
 
-/** Adds enough rows to a prepared data directory that work on it takes a while. They belong to a deleted environment. */
+/** Adds enough rows to a prepared data directory to make work on it slow. They belong to a deleted environment. */
 export async function enlarge(data: string, bytes: number): Promise<void> {
   const { lmdb, series } = openUsageTables(data);
   const name = Buffer.from(JSON.stringify(['x'.repeat(rowBytes)]));

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 
 /**
- * The parts of a fixture's answer that stay: later versions may reword or add limits, and reading the answers uses an API key.
+ * Returns the lasting members of a fixture's response: later versions can reword or add limits, and reading the
+ * responses uses an API key.
  */
 export function lasting(path: string, answer: object): object {
   if (path.endsWith('/api-keys')) return withoutUses(answer as { items: readonly object[] });

@@ -1,6 +1,6 @@
 import { type ConfigSources, loadConfig } from '../../src/serve/config/config.ts';
 
-/** Loads from flags, variables and the file `f.json`; the file's content may be text or an object. For two cores. */
+/** Loads for two cores, from options, variables and the file `f.json`, whose content can be text or an object. */
 export function load(argv: string[] = [], env: ConfigSources['env'] = {}, file?: unknown) {
   const readFile = (path: string) => {
     if (path !== 'f.json' || file === undefined) throw new Error(`ENOENT: no such file '${path}'`);

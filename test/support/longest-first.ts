@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take minutes, longest first. A clean clone knows no durations, so vitest starts the largest files first, and these
- * files would end long after all others.
+ * Files that take minutes, longest first. A clean clone knows no durations, so vitest starts the largest files first,
+ * and these files would end long after all others.
  */
 export const longest = [
   'bench/bench',

@@ -1,6 +1,6 @@
 import { loadUws } from '../../src/http/engines/uws.ts';
 
-/** Why the service cannot run on this Node, whose HTTP engine is an optional dependency. */
+/** The reason why the service cannot run on this Node, whose HTTP engine is an optional dependency. */
 export const whyNotOnNode: string | undefined = fault();
 
 function fault(): string | undefined {

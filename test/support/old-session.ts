@@ -9,7 +9,7 @@ import { testHealth } from '../accounts/fixture.ts';
 export interface OldSessions {
   /** The value of the console's cookie. */
   readonly cookie: string;
-  /** Of the command line. */
+  /** Refresh token of the command line. */
   readonly refreshToken: string;
 }
 

@@ -50,7 +50,7 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
       measurements: await read(id, 'measurements'),
     });
 
-    it('gets the same answer and figures by every transport', async () => {
+    it('gets the same response and figures by every transport', async () => {
       const results = [];
       for (const transport of open) {
         const { id, appKey } = await application();

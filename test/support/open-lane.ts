@@ -49,7 +49,7 @@ export function openLane(batchPackets = 10, delay = undelayed, durable?: (series
   return { lane, monitor, begun, heard, send, time };
 }
 
-/** Resolves after the next turn of the event loop. */
+/** Resolves after the next iteration of the event loop. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

@@ -42,7 +42,7 @@ export interface OpenApi {
   /** Checks a value against a schema of the document's components. */
   conforms(schema: string, value: unknown): boolean;
   requestValidator(name: string, type: string): ValidateFunction;
-  /** What checks the body of a response, by operation, status and content type. */
+  /** Returns the validator of a response body, by operation, status and content type. */
   responseValidator(name: string, status: number, type: string): ValidateFunction;
 }
 
@@ -64,7 +64,9 @@ export function readOpenApi(document: object): OpenApi {
   ajv.addSchema(document, 'openapi');
   const validators = new Map<string, ValidateFunction>();
 
-  /** What checks a value against the schema at a place of the document: `['components', 'schemas', 'Packet']`. */
+  /**
+   * Returns the validator of a value for the schema at a place of the document: `['components', 'schemas', 'Packet']`.
+   */
   function validatorAt(place: readonly string[]): ValidateFunction {
     const pointer = place.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).map(encodeURIComponent);
     const $ref = `openapi#/${pointer.join('/')}`;
@@ -92,7 +94,7 @@ export function readOpenApi(document: object): OpenApi {
   };
 }
 
-/** Where an operation is in the document. */
+/** Returns the place of an operation in the document. */
 function findPlace(name: string): string[] {
   const [method = '', path = ''] = name.split(' ');
   return ['paths', path, method.toLowerCase()];
@@ -107,7 +109,7 @@ export function brokenReferences(document: object): string[] {
   });
 }
 
-/** Examples of answers that do not have the documented shape; and how many examples there are. */
+/** Lists examples of responses that do not have the documented shape, and counts the examples. */
 export function checkExamples({ operations, responseValidator }: OpenApi): { wrong: string[]; seen: number } {
   const wrong: string[] = [];
   let seen = 0;

@@ -15,7 +15,10 @@ export const openFeatureSdks = { why: skippedWorkspaces.get('clients/openfeature
 
 let installed: string | undefined;
 
-/** Installs what `npm publish` would send, beside the SDKs and the programs that use both. @returns their directory */
+/**
+ * Installs the files that `npm publish` would send, next to the SDKs and the programs that use both. @returns their
+ * directory
+ */
 function installPackage(): string {
   // Test files of one process share this module, and each removes its folders at its end.
   if (installed === undefined || !existsSync(installed)) installed = install();
@@ -57,28 +60,28 @@ export function buildWebApp(): Promise<string> {
   return buildPage(join(installPackage(), 'web-app.ts'));
 }
 
-/** Saves a program of a reader beside the installed package. @returns its path */
+/** Saves a program of a reader next to the installed package. @returns its path */
 export function saveProgram(name: string, code: string): string {
   const path = join(installPackage(), name);
   writeFileSync(path, code);
   return path;
 }
 
-/** @returns such a program as a script for a page */
+/** @returns the program of a reader as a script for a page */
 export function buildProgram(name: string, code: string): Promise<string> {
   return buildPage(saveProgram(`${name}.ts`, code));
 }
 
-/** A server that evaluates flags with the installed package and the server SDK, in a process of its own. */
+/** A server that evaluates flags with the installed package and the server SDK, in a separate process. */
 export interface ServerApp {
   /** Calls one of its `actions`. */
   act(action: 'evaluate' | 'text' | 'track' | 'flush' | 'close', ...given: unknown[]): Promise<void>;
-  /** Waits until it ends by itself. @returns its exit code */
+  /** Waits until the process ends by itself. @returns its exit code */
   end(): Promise<number>;
   kill(): void;
 }
 
-/** @returns what starts such servers with options of `flagmeter` */
+/** @returns a function that starts such servers with options of `flagmeter` */
 export async function prepareServerApp(): Promise<(options: object) => Promise<ServerApp>> {
   const directory = installPackage();
   const [input, file] = ['ts', 'mjs'].map((ending) => join(directory, `server-app.${ending}`)) as [string, string];

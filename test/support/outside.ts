@@ -29,7 +29,7 @@ export async function openOutside(note: (name: string, secret: string) => void):
   };
 }
 
-/** Like S3, it repeats the rejected value. */
+/** Starts a bucket that repeats the rejected value, like S3. */
 async function openBucket() {
   const server = createServer(({ url, headers }, response) => {
     const detail = `<Message>${headers.authorization}</Message><Resource>${url}</Resource>`;
@@ -49,7 +49,7 @@ function collectorArguments(url: string, note: Note): readonly string[] {
   return ['--otlp-endpoint', url, '--otlp-headers-file', file, ...often];
 }
 
-/** The log has the reason why each backup fails. */
+/** Returns arguments with which each backup fails; the log has the reason. */
 function bucketArguments(url: string, note: Note): readonly string[] {
   const [id, secret] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')];
   note('the id of the bucket key', id);

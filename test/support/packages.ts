@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { whyNoPostgres } from './postgres-program.ts';
 
-/** Debian's Chromium without windows, unless CHROMIUM names another. A page costs a third of the processor time of a window. */
+/** Debian's Chromium without windows, unless CHROMIUM names another. It takes a third of the time of a window. */
 export const chromiumPath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
 
 /** Debian packages that some tests need, and whether each is installed. */
@@ -43,7 +43,7 @@ const packages = {
 
 export type Package = keyof typeof packages;
 
-/** In CI nothing is skipped silently: a test without its packages runs, and fails. */
+/** True if tests with a package are skipped. In CI, a test without its packages runs, and fails. */
 const isLeftOut = (name: Package) => process.env['CI'] === undefined && !packages[name];
 
 /** The packages whose tests are skipped, because they are not installed. */
@@ -51,7 +51,7 @@ export const skipped: readonly Package[] = (Object.keys(packages) as Package[]).
 
 export const installCommand = (names: readonly Package[]) => `apt-get install ${names.join(' ')}`;
 
-/** Servers are in directories that only root has in its PATH. */
+/** True if a program exists. Servers are in directories that only root has in its PATH. */
 function hasProgram(name: string): boolean {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
   return folders.some((folder) => existsSync(join(folder, name)));

@@ -7,7 +7,7 @@ export interface SwitchedStorage extends Storage {
   away: boolean;
 }
 
-/** Everything is in the data directory, but each request confirms the accounts as if they were in PostgreSQL. */
+/** Returns storage in the data directory, whose requests confirm the accounts as if they were in PostgreSQL. */
 export function switchedStorage(): SwitchedStorage {
   const embedded = embeddedStorage();
   const storage: SwitchedStorage = {

@@ -10,7 +10,7 @@ const elliptic = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-node
 /** A server with TLS, and its files. Anyone may connect as `postgres`. */
 export interface SecurePostgres {
   readonly postgres: Postgres;
-  /** The path of `root.pem`, `other.pem` (a root that signed nothing), `client.pem` or `client.key` (of user `shown`). */
+  /** Returns the path of `root.pem`, `other.pem` (a root that signed nothing), `client.pem` or `client.key`. */
   file(name: string): string;
   close(): Promise<void>;
 }

@@ -30,7 +30,7 @@ export class PostgresPair {
     return this.#standby;
   }
 
-  /** A URL that names both. */
+  /** A URL that names both servers. */
   url(database = 'postgres'): string {
     const hosts = [this.#primary, this.#standby].map(({ host, port }) => `${host}:${port}`);
     return `postgres://postgres@${hosts.join(',')}/${database}?${patientParameters}`;
@@ -42,7 +42,7 @@ export class PostgresPair {
     return this.url(pathname.slice(1));
   }
 
-  /** From now on each commit waits for the standby. */
+  /** Makes each later commit wait for the standby. */
   async beSynchronous(): Promise<void> {
     this.#primary.set({ synchronous_standby_names: `'FIRST 1 (${formatName(this.#standby)})'` });
     await this.#primary.reload();
@@ -52,19 +52,19 @@ export class PostgresPair {
     });
   }
 
-  /** Commits no longer wait for a standby. For a primary without one. */
+  /** Makes commits independent of a standby. For a primary without a standby. */
   async beAlone(): Promise<void> {
     this.#primary.set({ synchronous_standby_names: "''" });
     await this.#primary.reload();
   }
 
-  /** Promotes the standby. The former primary is left unchanged, running or not, and becomes the standby of this pair. */
+  /** Promotes the standby. The former primary is unchanged, running or not, and becomes the standby of this pair. */
   async promote(): Promise<void> {
     await this.#standby.query('SELECT pg_promote(true, 30)');
     [this.#primary, this.#standby] = [this.#standby, this.#primary];
   }
 
-  /** Restarts the former primary as a standby: kills it if necessary, rewinds it or copies it again, and waits for it. */
+  /** Restarts the former primary as a standby: kills it if necessary, rewinds or copies it, and waits for it. */
   async rejoin(): Promise<void> {
     const [primary, old] = [this.#primary, this.#standby];
     await old.kill();

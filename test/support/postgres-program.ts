@@ -9,7 +9,7 @@ const isRoot = process.getuid?.() === 0;
 /** The directory of PostgreSQL's server programs, which Debian does not put into the PATH. */
 const programs = findPrograms();
 
-/** @returns why no server can be started here; `undefined` if one can */
+/** The reason why no server can be started here; `undefined` if a server can be started. */
 export const whyNoPostgres =
   programs === undefined ? 'PostgreSQL is not installed: apt-get install postgresql' : undefined;
 
@@ -63,15 +63,15 @@ export function runProgram(name: string, args: readonly string[], prefix: readon
   });
 }
 
-/** Tests compare its messages, and variables such as PGHOST would redirect it. */
+/** The environment of programs: no variables such as PGHOST, and the language of messages that tests compare. */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8', TZ: 'UTC' };
 }
 
 /**
- * Creates the data directory of a server in a fresh folder. The files come from a copy that is kept next to the dependencies:
- * `initdb` takes seconds.
- * @returns the folder: `DIR/data` is the server's, the rest of it is for what belongs to it
+ * Creates the data directory of a server in a fresh folder. The files come from a copy that is kept next to the
+ * dependencies, because `initdb` takes seconds.
+ * @returns the folder: `DIR/data` is the server's, the rest is for its other files
  */
 export async function freshServer(): Promise<string> {
   const folder = emptyServer();
@@ -118,7 +118,7 @@ async function template(): Promise<string> {
   return kept;
 }
 
-/** A port below those that the system gives to outgoing connections: it is still free when a server comes back. */
+/** A port below the range for outgoing connections, so that it is still free when a server restarts. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.floor(Math.random() * 17_000);

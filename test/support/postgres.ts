@@ -9,9 +9,9 @@ import { freePort, freshServer, guard, runProgram, spawnProgram } from './postgr
 export { whyNoPostgres } from './postgres-program.ts';
 
 export interface PostgresOptions {
-  /** More lines of postgresql.conf. */
+  /** Additional lines of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string | number>>;
-  /** The address on which it listens, and by which others reach it. */
+  /** The address on which it listens, and at which others reach it. */
   readonly host?: string;
   readonly port?: number;
   /** Command prefix, such as `ip netns exec NAME`. */
@@ -22,7 +22,7 @@ export interface PostgresOptions {
   readonly folder?: string;
 }
 
-/** Fast, and as durable as the default: the disk is synced before a commit is answered. */
+/** Fast, and as durable as the default: the disk is synced before a commit returns. */
 const settings = {
   fsync: 'on',
   synchronous_commit: 'on',
@@ -47,7 +47,7 @@ interface Load {
   readonly at: string;
 }
 
-/** A busy machine may need longer for a connection than a node would wait for a host that is away. */
+/** A busy machine can need longer for a connection than a node would wait for an unreachable host. */
 export const patientParameters = 'sslmode=disable&connect_timeout=20';
 
 const everyone = 'host all all all trust\nhost replication all all trust\n';
@@ -73,7 +73,7 @@ export class Postgres {
     this.#guard = guard(folder);
   }
 
-  /** Starts a new server on a free port, and waits until it takes connections. @throws {Error} with what it said */
+  /** Starts a new server on a free port, and waits until it takes connections. @throws {Error} with its output */
   static async start(options: PostgresOptions = {}): Promise<Postgres> {
     const server = await Postgres.prepare(options);
     await server.start();
@@ -135,7 +135,7 @@ export class Postgres {
     };
   }
 
-  /** Runs SQL as the superuser, on a connection of its own. @returns the rows */
+  /** Runs SQL as the superuser, on a separate connection. @returns the rows */
   async query<Row extends object>(text: string, values: unknown[] = [], url = this.url()): Promise<Row[]> {
     const client = new pg.Client({ connectionString: url, application_name: 'test' });
     client.on('error', () => {});
@@ -147,13 +147,16 @@ export class Postgres {
     }
   }
 
-  /** Adds lines to postgresql.conf; the last of a name holds. A running server reads them at `reload` or its next start. */
+  /**
+   * Adds lines to postgresql.conf; the last line of a name applies. A running server reads them at `reload` or its next
+   * startup.
+   */
   set(lines: Readonly<Record<string, string | number>>): void {
     const text = Object.entries(lines).map(([name, value]) => `${name} = ${value}\n`);
     appendFileSync(join(this.data, 'postgresql.conf'), text.join(''));
   }
 
-  /** Reads postgresql.conf and pg_hba.conf again. Resolves when the settings apply to new commits, for which a checkpoint must follow. */
+  /** Rereads postgresql.conf and pg_hba.conf. Resolves when the settings apply to commits, which takes a checkpoint. */
   async reload(): Promise<void> {
     const [before] = await this.query<Load>(`${lastLoad}, pg_reload_conf()`);
     let loaded = before;
@@ -161,7 +164,7 @@ export class Postgres {
     await this.query('CHECKPOINT');
   }
 
-  /** Starts it again, with the same files and port. @throws {Error} with what it said */
+  /** Starts it again, with the same files and port. @throws {Error} with its output */
   async start(): Promise<void> {
     const stdio = ['ignore', 'ignore', 'pipe'] as const;
     const child = spawnProgram('postgres', ['-D', this.data], { cwd: this.data, stdio: [...stdio] }, this.#prefix);
@@ -192,10 +195,10 @@ export class Postgres {
     await this.#ended;
   }
 
-  /** Stops all its processes: connections stay open, and nothing answers. */
+  /** Stops all its processes: connections stay open, and nothing responds. */
   pause(): void {
     for (const each of this.processes()) signal(each, 'SIGSTOP');
-    // The first round may have missed a child that was just made.
+    // The first round can have missed a child that was just created.
     for (const each of this.processes()) signal(each, 'SIGSTOP');
   }
 
@@ -226,7 +229,7 @@ export class Postgres {
     });
   }
 
-  /** @param name signal for the remaining ones: the postmaster may have forked one just before its end */
+  /** @param name signal for the remaining processes: the postmaster can have forked a process just before its end */
   async #childrenGone(name?: NodeJS.Signals): Promise<void> {
     for (let left = this.processes(); left.length > 0; left = this.processes()) {
       if (name !== undefined) for (const each of left) signal(each, name);

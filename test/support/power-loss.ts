@@ -13,7 +13,10 @@ interface Event {
   readonly end: number;
 }
 
-/** A file: the durable content, and the writes that may be on disk. `synced` tells which of them a sync in progress covers. */
+/**
+ * A file: the durable content, and the writes that can be on disk. `synced` tells which of them a sync in progress
+ * covers.
+ */
 interface Inode {
   disk: Buffer;
   unsynced: Event[];
@@ -42,13 +45,14 @@ function readEvents(record: Buffer, root: string): Event[] {
 }
 
 /**
- * A disk that follows a record. What it holds after a power loss is what ext4 may leave: any of the unsynced sectors of each
- * file, whichever way the file system orders them, and the changes of names up to any since the last sync of a directory.
+ * A disk that follows a record. After a power loss, it holds what ext4 can leave: any of the unsynced sectors of each
+ * file, whichever way the file system orders them, and the changes of names up to any since the last sync of a
+ * directory.
  */
 export class RecordedDisk {
   readonly #events: readonly Event[];
   readonly #isFlushed: (path: string) => boolean;
-  /** Names on disk for sure, and the changes since then. */
+  /** Names that are certainly on disk, and the changes since then. */
   readonly #names = new Map<string, Inode>();
   #durable = new Map<string, Inode>();
   #changes: ((names: Map<string, Inode>) => void)[] = [];
@@ -140,13 +144,13 @@ function rename(names: Map<string, Inode>, from: string, to: string): void {
   if (inode !== undefined) names.set(to, inode).delete(from);
 }
 
-/** The first of the writes to a file are on disk. */
+/** Puts the first writes to a file on disk. */
 function reach(inode: Inode, count: number): void {
   for (const { at, bytes } of inode.unsynced.splice(0, count)) inode.disk = written(inode.disk, at, bytes);
   for (const [thread, covered] of inode.syncs) inode.syncs.set(thread, Math.max(0, covered - count));
 }
 
-/** A copy if it grows; otherwise the same bytes, changed in place, because nothing else refers to them. */
+/** Returns a copy if it grows; otherwise the same bytes, changed in place, because nothing else refers to them. */
 function written(disk: Buffer, at: number, bytes: Uint8Array): Buffer {
   const end = at + bytes.length;
   const target = end <= disk.length ? disk : Buffer.concat([disk], end);
@@ -154,7 +158,10 @@ function written(disk: Buffer, at: number, bytes: Uint8Array): Buffer {
   return target;
 }
 
-/** The possible content of a file: each unsynced write may be complete, absent, truncated, or have any of its sectors. */
+/**
+ * Returns a possible content of a file: each unsynced write can be complete, absent, truncated, or have any of its
+ * sectors.
+ */
 function contentAfter({ disk, unsynced }: Inode, random: () => number): Buffer {
   let content: Buffer = Buffer.from(disk);
   for (const { at, bytes } of unsynced) {

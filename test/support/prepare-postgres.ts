@@ -2,7 +2,10 @@ import { type Credentials, freshDirectory } from './binary.ts';
 import { givenPassword } from './given-password.ts';
 import { runBinary } from './run-binary.ts';
 
-/** Prepares a PostgreSQL with the compiled executable, without a key file unless `flags` has one; gives the first credentials. */
+/**
+ * Prepares a PostgreSQL with the compiled executable, without a key file unless `flags` has one. @returns the first
+ * credentials
+ */
 export async function preparePostgres(url: string, flags: readonly string[] = []): Promise<Credentials> {
   const args = [
     'postgres',

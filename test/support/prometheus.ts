@@ -22,7 +22,9 @@ interface RuleState {
   readonly state: string;
 }
 
-/** A separate Prometheus with our rules, which fire at once. The durations of conditions are tested with promtool. */
+/**
+ * A separate Prometheus with our rules, which fire immediately. The durations of conditions are tested with promtool.
+ */
 export class Prometheus {
   readonly #url: string;
   readonly #process: ChildProcess;

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 export const rulesPath = join(import.meta.dirname, '../../docs/alerts/flagmeter.yml');
 export const dashboardPath = join(import.meta.dirname, '../../docs/dashboards/flagmeter.json');
 
-/** A rule as the file has it. */
+/** A rule in the file. */
 export interface AlertRule {
   readonly alert: string;
   readonly expr: string;

@@ -101,7 +101,7 @@ function describeMessage(message: protobuf.Type): DescriptorProto {
   });
 }
 
-/** `optional` in proto3: a oneof of its own, as protoc writes it. */
+/** `optional` in proto3: a separate oneof, as protoc writes it. */
 function isOptional(field: protobuf.Field): boolean {
   return field.getOption('proto3_optional') === true;
 }
@@ -138,7 +138,7 @@ function describeType({ type, resolvedType }: { type: string; resolvedType: prot
   return { type: kind };
 }
 
-/** The message that a map's entries are, named as protoc names it. */
+/** The name of the message of a map's entries, as protoc gives it. */
 function shortEntryName({ name }: protobuf.FieldBase): string {
   const words = name.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join('')}Entry`;

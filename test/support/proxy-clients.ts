@@ -8,7 +8,7 @@ import { call } from './grpc-call.ts';
 /** The authority that issued the certificates of all servers and proxies in tests. */
 const ca = readFileSync(new URL('../http/support/tls/cert.pem', import.meta.url));
 
-/** The outcome of a request. */
+/** The result of a request. */
 export interface ProxyResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -19,9 +19,9 @@ export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
-  /** Address of the machine that it comes from: one of 127.0.0.0/8. */
+  /** Address of the client, one of 127.0.0.0/8. */
   readonly localAddress?: string;
-  /** Keeps connections; without it each request has its own. */
+  /** Keeps connections; by default, each request has its own. */
   readonly agent?: Agent;
 }
 
@@ -71,7 +71,7 @@ export function byHttp2(
   });
 }
 
-/** The protocol that a server selects among those that a client offers. */
+/** Returns the protocol that a server selects among the offered protocols. */
 export function alpn(port: number, offered: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({ host: 'localhost', port, ca, ALPNProtocols: offered }, () => {

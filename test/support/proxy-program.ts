@@ -28,7 +28,7 @@ export function example(path: string): string {
   return readFileSync(new URL(`../../docs/examples/${path}`, import.meta.url), 'utf8');
 }
 
-/** Writes the configuration with the files of a test in place of an operator's. @returns what runs it */
+/** Writes the configuration with the files of a test instead of an operator's. @returns the command that runs it */
 const prepare = {
   haproxy(folder: string, text: string): string[] {
     const file = join(folder, 'haproxy.cfg');
@@ -65,7 +65,7 @@ const prepare = {
 } as const;
 
 /**
- * Runs a configuration that listens on port 443, with TLS on a free port of this machine in place of that, for `localhost`.
+ * Runs a configuration for port 443 on a free port of this machine, with TLS for `localhost`.
  * @throws {Error} with its output, if it does not listen
  */
 export async function runProxy(kind: ProxyKind, folder: string, text: string): Promise<RunningProxy> {

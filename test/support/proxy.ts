@@ -3,9 +3,9 @@ import { type Behind, example, type ProxyKind, type RunningProxy, runProxy } fro
 const files = { haproxy: 'proxy/haproxy.cfg', nginx: 'proxy/nginx.conf', caddy: 'proxy/Caddyfile' } as const;
 
 export interface ProxyChanges {
-  /** Use TLS to the server, as in the commented lines of the example. */
+  /** True to use TLS to the server, as in the commented lines of the example. */
   readonly tls?: boolean;
-  /** Other lines in place of these. */
+  /** Lines to replace, with their replacements. */
   readonly replace?: Readonly<Record<string, string>>;
 }
 

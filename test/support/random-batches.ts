@@ -29,7 +29,7 @@ type Entry = typeof record extends fc.Arbitrary<infer T> ? T : never;
 
 export const packet = fc.record({
   entries: fc.array(record, { maxLength: 6 }),
-  /** Whether it counts once, however often it is sent. */
+  /** True if it counts once, however often it is sent. */
   once: fc.boolean(),
   person: fc.option(fc.constantFrom('ann', 'bob', 'eve'), { nil: undefined }),
   unknown: fc.boolean(),
@@ -41,7 +41,7 @@ export class BatchFiller {
   readonly #named = new Set<number>();
   #clock = 0;
 
-  /** @param at a time that all of the batch has (Unix seconds): a person was given something then */
+  /** @param at time of the whole batch (Unix seconds), at which a person was given something */
   fill(packets: readonly TestPacket[], at: number): Batch {
     const batch = new Batch();
     for (const each of packets) {

@@ -1,6 +1,6 @@
 /**
- * A small seeded generator (mulberry32), so that a run that failed can be repeated from its printed seed.
- * @returns a function that gives numbers from 0 up to, not including, 1
+ * Returns a small seeded generator (mulberry32), so that a failed run can be repeated from its printed seed.
+ * @returns a function that returns numbers from 0 (inclusive) to 1 (exclusive)
  */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;

@@ -11,7 +11,7 @@ export interface RawGrpc {
 
 /**
  * @param address HOST:PORT of a server without TLS
- * @param window bytes of each answer that the server may send
+ * @param window bytes of each response that the server may send
  */
 export function openRawGrpc(address: string, window = 65_535): RawGrpc {
   const session = connect(`http://${address}`, { settings: { initialWindowSize: window } });
@@ -40,7 +40,7 @@ export function grpcFrame(message: Uint8Array, flag = 0): Buffer {
   return Buffer.concat([head, message]);
 }
 
-/** How a call ended: its status and our code. */
+/** The end of a call: its status and our code. */
 export async function readEnd(
   stream: ClientHttp2Stream,
 ): Promise<{ status: number; code: string | undefined; reset: number }> {

@@ -49,7 +49,10 @@ export function rawHttp2(fields: readonly RawHeader[], bodies: readonly string[]
   ]);
 }
 
-/** Sends the bytes over TLS with HTTP/2, and waits until the server ends the stream or the connection, or for that long. */
+/**
+ * Sends the bytes over TLS with HTTP/2, and waits until the server ends the stream or the connection, or the time is
+ * over.
+ */
 export async function sendRawHttp2(port: number, bytes: Buffer, waitMs: number): Promise<() => void> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] });
   await once(socket, 'secureConnect');
@@ -66,7 +69,7 @@ export async function sendRawHttp2(port: number, bytes: Buffer, waitMs: number):
   return () => socket.destroy();
 }
 
-/** Whether a frame ends the first stream, or the connection: RST_STREAM, GOAWAY, or a last HEADERS or DATA. */
+/** True if a frame ends the first stream, or the connection: RST_STREAM, GOAWAY, or a last HEADERS or DATA. */
 function isOver(received: Buffer): boolean {
   for (let at = 0; at + 9 <= received.length; at += 9 + received.readUIntBE(at, 3)) {
     const [type, flags] = [received[at + 3]!, received[at + 4]!];

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 
-/** Whether a server listens at an address. */
+/** True if a server listens at an address. */
 export function reaches(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host, port });

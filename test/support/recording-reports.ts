@@ -39,7 +39,7 @@ export class RecordingReports implements ReportKinds {
   /** The dependencies of a pipeline. */
   readonly deps = {
     clock: systemClock,
-    monitor: { admits: () => true, admitsOf: () => true },
+    monitor: { admits: () => true, admitsApplication: () => true },
     usage: { refusal: () => undefined },
     rates: { take: () => 0, owe: () => {}, wait: () => 0 },
     health: { ready: true },
@@ -55,7 +55,7 @@ export class RecordingReports implements ReportKinds {
     collect: () => {
       if (this.closed !== undefined) throw this.closed;
     },
-    keys: { findKey: createHolder, markUsed: () => {}, markRefused: () => {} },
+    keys: { findKey: createHolder, recordUse: () => {}, recordRefusal: () => {} },
     ledger: {
       refusedUnread: ({ code }: Refusal) => void this.told.push({ code, claimed: {} }),
       refusedUnattributed: ({ code }: Refusal) => void this.told.push({ code, claimed: {} }),

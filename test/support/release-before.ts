@@ -18,23 +18,28 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * The commit of the previous release. Update it at each release: see packaging/README.md. This one is the last without
- * webhooks.
+ * The commit of the previous release. Update it at each release: see packaging/README.md. It is the last release
+ * without webhooks.
  */
 export const releaseBefore = '60bd6c0b25196f64097aacca926e8dd18bfca97e';
 
-/** In CI the files may belong to someone else. */
+/** In CI the files can belong to another user. */
 const anyOwner = ['-c', `safe.directory=${root}`];
 
 const hasCommit = spawnSync('git', [...anyOwner, 'cat-file', '-e', `${releaseBefore}^{commit}`], { cwd: root });
 
-/** @returns why the previous release cannot be built here, although git is installed; `undefined` if it can */
+/**
+ * The reason why the previous release cannot be built here, although git is installed; `undefined` if it can be built.
+ */
 export const whyNoReleaseBefore =
   hasCommit.error !== undefined || hasCommit.status === 0
     ? undefined
     : `This copy of the project lacks the commit ${releaseBefore}, the release before: git fetch --unshallow`;
 
-/** The executable of that commit. It is built once, and kept next to the dependencies. @throws {Error} with the output of the build */
+/**
+ * The executable of that commit. It is built once, and kept next to the dependencies. @throws {Error} with the build
+ * output
+ */
 export async function binaryBefore(): Promise<string> {
   const kept = join(root, 'node_modules/.cache', `flagmeter-${releaseBefore.slice(0, 12)}`);
   if (existsSync(kept)) return kept;
@@ -62,7 +67,7 @@ async function checkOut(folder: string): Promise<void> {
 /** Packages that must be in the folder itself: the build writes to one, and refers to files of the other by path. */
 const copied = ['lmdb', 'piscina'];
 
-/** The current ones, which have everything that it needs. */
+/** Links the current dependencies, which have everything that the previous release needs. */
 function takeDependencies(folder: string): void {
   const [ours, theirs] = [join(root, 'node_modules'), join(folder, 'node_modules')];
   mkdirSync(theirs);

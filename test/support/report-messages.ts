@@ -26,7 +26,7 @@ export function decode(name: string, bytes: Uint8Array): unknown {
   return toJson(schema, fromBinary(schema, bytes), { registry, alwaysEmitImplicit: true });
 }
 
-/** A usage report with a little of everything, in the JSON that HTTP takes too. */
+/** A usage report with every kind of content, in the JSON of HTTP. */
 export const usageReport = {
   appKey: 'a-key',
   environment: 'Production',
@@ -52,7 +52,7 @@ export const usageReport = {
   ],
 };
 
-/** The same for a metrics report. */
+/** A metrics report with every kind of content, in the JSON of HTTP. */
 export const metricsReport = {
   appKey: 'a-key',
   environment: 'Production',

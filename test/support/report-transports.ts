@@ -3,10 +3,10 @@ import { call, openClient } from './grpc-call.ts';
 import { callByWeb } from './grpc-web-client.ts';
 import { decode, encode, parseMessage, registry } from './report-messages.ts';
 
-/** A report in the JSON that HTTP takes; protobuf's JSON is the same. */
+/** A report in the JSON of HTTP; protobuf's JSON is the same. */
 export type ReportBody = Readonly<Record<string, unknown>>;
 
-/** A transport of reports. Resolves with the number in the answer. */
+/** A transport of reports. Resolves with the number in the response. */
 export interface ReportTransport {
   readonly name: string;
   usage(report: ReportBody): Promise<number>;

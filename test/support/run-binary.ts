@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { binaryPath, freshDirectory } from './binary.ts';
 import { patienceMs } from './patience.ts';
 
-/** How a process ended. */
+/** The end of a process. */
 export interface ExitResult {
   /** `null` when a signal ended it. */
   readonly code: number | null;

@@ -5,7 +5,7 @@ import { manage } from './binary.ts';
 
 const secretField = /secret|password|token$|^key$|^instanceId$|^device_code$|^user_code$/i;
 
-/** The secrets of an answer: by the names of its fields, and in links. */
+/** The secrets of a response: by the names of its fields, and in links. */
 export function* secretsIn(answer: unknown): Generator<readonly [name: string, secret: string]> {
   if (typeof answer !== 'object' || answer === null) return;
   for (const [name, value] of Object.entries(answer)) {

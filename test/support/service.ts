@@ -28,7 +28,7 @@ export const bundle: ConsoleBundle = {
   content: () => readFileSync(new URL('../../dist/console.bin', import.meta.url)),
 };
 
-/** The sender for pages, as well. */
+/** The sender for pages. */
 export const snippet: SnippetFiles = JSON.parse(
   readFileSync(new URL('../../dist/snippet.json', import.meta.url), 'utf8'),
 );
@@ -37,7 +37,7 @@ export const snippet: SnippetFiles = JSON.parse(
 export interface LocalService {
   /** HOST:PORT. */
   readonly http: string;
-  /** The same of the metrics host, if it has its own listener. */
+  /** HOST:PORT of the metrics host, if it has its own listener. */
   readonly metrics?: string;
   readonly grpc: string;
   readonly data: string;
@@ -54,15 +54,15 @@ export interface LocalOptions {
   readonly clock?: Clock;
   /** Data directory; by default a fresh one. */
   readonly data?: string;
-  /** Those of the data directory, if it is already prepared. */
+  /** Credentials of the data directory, if it is already prepared. */
   readonly credentials?: Credentials;
   /** The data directory's accounts, if they are already open; the service closes them. */
   readonly accounts?: AccountTables;
-  /** Where accounts and usage are kept; the data directory, unless given. */
+  /** Storage of accounts and usage; by default the data directory. */
   readonly storage?: Storage;
 }
 
-/** Without front-end threads unless the arguments ask for some: in a test of one part they only take memory. */
+/** Omits front-end threads unless the arguments ask for some: in most tests they only take memory. */
 function chooseThreads(args: readonly string[] = []): readonly string[] {
   return args.includes('--threads') ? [] : ['--threads', '0'];
 }

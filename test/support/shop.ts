@@ -18,7 +18,7 @@ export async function openShop(http: string, credentials: Credentials): Promise<
   return { credentials, application, key };
 }
 
-/** Sends one check of `feature` over a connection of its own; @returns the status; `undefined` without an answer */
+/** Sends one check of `feature` over a separate connection. @returns the status; `undefined` without a response */
 export async function sendCheck(http: string, key: string, feature: string): Promise<number | undefined> {
   const sender = openSender(http);
   const status = await sender.send({ k: key, e: 'Production', f: { [feature]: { on: [1] } } });
@@ -39,7 +39,7 @@ export async function readChecks(http: string, shop: Omit<Shop, 'key'>): Promise
   return new Map(report.features.map(({ feature, checks }) => [feature, checks]));
 }
 
-/** Creates an application in a service whose store may refuse it. */
+/** Creates an application in a service whose store can refuse it. */
 export async function tryApplication(http: string, accessToken: string, name = 'one more'): Promise<Response> {
   return fetch(`http://${http}/api/v2/applications`, {
     method: 'POST',

@@ -1,6 +1,6 @@
 export const withReason = (name: string, reason: string) => `${name} [skipped: ${reason}]`;
 
-/** The reason in the full name of a test; empty where there is none. */
+/** Returns the reason in the full name of a test; empty without a reason. */
 export function reasonIn(fullName: string): string {
   return /\[skipped: (.*?)\](?= >|$)/.exec(fullName)?.[1] ?? '';
 }

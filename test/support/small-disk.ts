@@ -10,12 +10,12 @@ export interface OnSmallDisk extends StartedProcess {
   free(): void;
 }
 
-/** Starts a service whose file system has 48 MB. It needs `canMount`. @param args more of `serve`, after the default ones */
+/** Starts a service whose file system has 48 MB. It needs `canMount`. @param args additional arguments of `serve` */
 export function startOnSmallDisk(args: readonly string[] = []): Promise<OnSmallDisk> {
   return startMounted('', args);
 }
 
-/** As `startOnSmallDisk`, with a store that is prepared there. */
+/** Starts a service like `startOnSmallDisk`, with a store that is prepared there. */
 export async function prepareOnSmallDisk(): Promise<OnSmallDisk & { credentials: Credentials }> {
   const file = `${freshDirectory()}/init.json`;
   const init = `"${binaryPath}" init --data "$DISK/data" --admin-email a@example.com --json >"${file}" &&`;
@@ -30,7 +30,7 @@ export interface OnResizableDisk extends OnSmallDisk {
   resize(size: string): void;
 }
 
-/** Starts a service whose file system has this size. @param args more of `serve`, after the default ones */
+/** Starts a service whose file system has this size. @param args additional arguments of `serve` */
 export async function startOnResizableDisk(size: string, args: readonly string[]): Promise<OnResizableDisk> {
   const file = `${freshDirectory()}/init.json`;
   const init = `"${binaryPath}" init --data "$DISK/data" --admin-email a@example.com --json >"${file}" &&`;
@@ -67,7 +67,7 @@ function fillDisk(file: string): void {
   }
 }
 
-/** Sends packets with new features until one is refused. @returns how many were accepted */
+/** Sends packets with new features until a packet is refused. @returns the number of accepted packets */
 export async function sendUntilFull(http: string, key: string): Promise<number> {
   for (let accepted = 0; ; accepted += 1) {
     const status = await sendCheck(http, key, `filling-${accepted}`);

@@ -1,6 +1,6 @@
 import type { RawHeader } from './raw-http2.ts';
 
-/** A request that the proxy denies. Hidden in another one, it must not reach the service. */
+/** A request that the proxy denies. Hidden in another request, it must not reach the service. */
 export const hidden = 'GET /swagger/v2/swagger.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 const post = 'POST /api/usage/stats HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';

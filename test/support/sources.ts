@@ -139,7 +139,7 @@ export const house = [
 
 const longestFirst = [...house].sort((a, b) => b.length - a.length);
 
-/** The folder of the house that a file is in, `undefined` if it is in none. */
+/** Returns the folder of the house that contains a file; `undefined` outside of the house. */
 export function findFolder(path: string): (typeof house)[number] | undefined {
   return longestFirst.find((folder) => path === folder || path.startsWith(`${folder}/`));
 }

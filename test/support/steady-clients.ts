@@ -11,32 +11,32 @@ const ca = readFileSync(new URL('../http/support/tls/cert.pem', import.meta.url)
 const environment = 'Production';
 
 export interface ClientOptions {
-  /** Of the load balancer, on `localhost`. */
+  /** Port of the load balancer, on `localhost`. */
   readonly port: number;
   readonly credentials: Credentials;
   readonly application: string;
   readonly frontendKey: string;
   readonly backendKey: string;
-  /** A public client, and a refresh token that it was given. */
+  /** A public client, and its refresh token. */
   readonly clientId: string;
   readonly refreshToken: string;
 }
 
-/** The requests of clients so far, and the answers. */
+/** The requests of clients so far, and the responses. */
 export interface ClientState {
   readonly checks: Map<string, number>;
-  /** Access tokens that must be refused, and that must not be. */
+  /** Access tokens that must be refused, and access tokens that must be accepted. */
   readonly invalidated: string[];
   readonly valid: string[];
   /** The latest refresh token of a chain. */
   refreshToken: string;
-  /** Answers that no client may get. */
+  /** Responses that no client may get. */
   readonly failures: string[];
 }
 
 export interface SteadyClients {
   readonly told: ClientState;
-  /** Resolves when each client has received this number of further answers. */
+  /** Resolves when each client has received this number of further responses. */
   rounds(count: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -99,7 +99,7 @@ interface ClientServices {
 
 const origin = 'https://shop.example.com';
 
-/** The repeated action of each client. It throws on an answer that no client may get. */
+/** The repeated action of each client. It throws on a response that no client may get. */
 const clients: Readonly<Record<string, (services: ClientServices, number: number) => Promise<void>>> = {
   async packets({ ask, told, wanted }) {
     const body = { k: wanted.frontendKey, e: environment, f: { packets: { on: [1] } } };

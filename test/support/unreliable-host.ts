@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as requestTo, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Whether a request reaches the server. With `lose` it does, and its answer is lost. A number is the status of the answer. */
+/**
+ * The path of a request. `lose`: it reaches the server, but its response is lost. A number is the status of a response
+ * by the host.
+ */
 export type Behaviour = 'forward' | 'lose' | 'refuse' | number;
 
 /** A host in front of a server, which behaves as a test demands. */
@@ -14,16 +17,16 @@ export interface UnreliableHost {
   requests: number;
   /** The request headers that preflights have named. */
   readonly preflights: string[];
-  /** The behaviours towards the next requests; the last one stays. */
+  /** Sets the behaviours for the next requests; the last one stays. */
   behave(...behaviours: readonly Behaviour[]): void;
   close(): void;
 }
 
-/** Answers a request in place of the server, if it is one for another service. */
+/** Responds to a request instead of the server, if it is for another service. */
 export type Elsewhere = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
- * Starts one on a free port, which forwards. Its own answers are readable by pages of any origin.
+ * Starts a host on a free port, which forwards. Its own responses are readable by pages of any origin.
  * @param forwardElsewhere another service on the same host (default: none)
  */
 export async function startUnreliableHost(

@@ -69,7 +69,7 @@ export class UsageModel {
     this.senders.set(sender, [Math.min(before[0], first), Math.max(before[1], last)]);
   }
 
-  /** A form that is equal if the content is. */
+  /** Returns a form that is equal if the content is equal. */
   content() {
     const sorted = <T>(rows: Iterable<readonly [unknown, T]>) => {
       return [...rows].map(([key, value]) => [`${key}`, value]).sort((one, other) => (one[0]! < other[0]! ? -1 : 1));

@@ -37,7 +37,7 @@ let proxy: RunningProxy;
 /** The start of the hour in which the SDKs begin to report to flagmeter as well. */
 let switchOver: number;
 
-/** What the tables of Unleash say: hour, flag, variant and checks. */
+/** Rows of the tables of Unleash: hour, flag, variant and checks. */
 const sql = `
   WITH covered AS (
     SELECT feature_name, app_name, environment, timestamp, sum(count) AS count FROM client_metrics_env_variants
@@ -162,7 +162,7 @@ needing('nginx', 'postgresql').describe('Unleash and flagmeter', () => {
     const run = (name: string) =>
       runProgram(process.execPath, [script, modules, url, sdkToken, name, String(rounds)], env);
     for (const ended of await Promise.all(services.map(run))) expect(ended).toMatchObject({ code: 0, stderr: '' });
-    // Of five checks in a round, those of `banner` have a variant.
+    // Of five checks in a round, the checks of `banner` have a variant.
     await expect.poll(async () => sum(await inUnleash()), often).toBe(5 * rounds * services.length);
     const counted = await inUnleash();
     expect(counted.filter((line) => /banner (blue|green)/.test(line)).length).toBeGreaterThan(1);

@@ -10,7 +10,7 @@ import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { dayMs, openRespondingHook, openWebhooks, person } from './fixture.ts';
 import { openReceiver, verified } from './receiver.ts';
 
-describe('a change of the members', () => {
+describe('the event of a change of members', () => {
   test('is sent once to each subscribed webhook', async () => {
     const fixture = await openWebhooks();
     const { receiver, secret, latest } = await openRespondingHook(fixture, 204);
@@ -37,7 +37,7 @@ describe('a change of the members', () => {
     expect(latest()).toMatchObject({ state: 'delivered', attempts: 1, latest: [{ status: 204, error: null }] });
   });
 
-  test('that is rejected is not sent', async () => {
+  test('is not sent if the change is rejected', async () => {
     const fixture = await openWebhooks();
     const { receiver } = await openRespondingHook(fixture, 204);
     await expect(putMember(fixture.directory, fixture.team.id, 'none')).rejects.toThrow();
@@ -47,7 +47,7 @@ describe('a change of the members', () => {
 });
 
 describe('an event', () => {
-  test('that was queued is delivered by the next process, even if the last one died during delivery', async () => {
+  test('is delivered by the next process, even if the last process died during delivery', async () => {
     const fixture = await openWebhooks();
     const { receiver, secret } = await openRespondingHook(fixture, 204);
     await person(fixture, 'queued');
@@ -101,7 +101,7 @@ describe('an event', () => {
     }
   });
 
-  test('of a deleted webhook is not delivered', async () => {
+  test('is not delivered if its webhook was deleted', async () => {
     const fixture = await openWebhooks();
     const { receiver, path } = await openRespondingHook(fixture, 204);
     await person(fixture);
@@ -113,7 +113,7 @@ describe('an event', () => {
 });
 
 describe('a completed delivery', () => {
-  test.each([204, 410])('with status %i can be repeated', async (status) => {
+  test.each([204, 410])('can be repeated after status %i', async (status) => {
     const fixture = await openWebhooks();
     const { receiver, path, latest } = await openRespondingHook(fixture, status, 204);
     await testWebhook(fixture.directory, path);
@@ -128,7 +128,7 @@ describe('a completed delivery', () => {
   });
 });
 
-test('a delivery whose outcome could not be recorded is repeated', async () => {
+test('a delivery is repeated if its result could not be recorded', async () => {
   const fixture = await openWebhooks();
   const { receiver, latest } = await openRespondingHook(fixture, 204);
   await person(fixture);

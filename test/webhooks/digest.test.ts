@@ -41,7 +41,7 @@ async function openDigest() {
   return { ...fixture, application, newWatch, queued, nextMonday };
 }
 
-test('the digest is Monday, 8:00 UTC, and at most a week old', () => {
+test('the time of a digest is Monday, 8:00 UTC, and at most a week ago', () => {
   fc.assert(
     fc.property(fc.integer({ min: Date.UTC(2000), max: Date.UTC(2100) }), (now) => {
       const at = new Date(digestTime(now));
@@ -52,7 +52,7 @@ test('the digest is Monday, 8:00 UTC, and at most a week old', () => {
   );
 });
 
-test('each week has one digest, whichever node makes it, and after a restart', async () => {
+test('each week has one digest, whichever node creates it, even after a restart', async () => {
   const { newWatch, queued, nextMonday, clock, team, application } = await openDigest();
   const nodes = [newWatch(), newWatch()];
   const round = () => Promise.all(nodes.map((node) => node.round()));
@@ -102,7 +102,7 @@ test('a digest waits for the counts of other nodes, and survives a failure', asy
   expect(queued()).toHaveLength(1);
 });
 
-test('the mark of a digest goes with its team', async () => {
+test('the announcement of a digest is removed with its team', async () => {
   const { accountStore, store, clock, team } = await openDigest();
   const keys = [digestKey(team.id), digestKey('team_gone')] as const;
   await accountStore.change((tx) => {

@@ -2,13 +2,13 @@ import { sentEvents, type WebhookEventData } from '../../src/contract/webhook-ev
 
 export const at = '2026-01-31T12:00:00.000Z';
 
-/** The data of each event, with these texts from others, and lists that are longer than a message shows. */
+/** The data of each event, with texts from other sources, and lists that are longer than a message shows. */
 export function dataWith(name: string): WebhookEventData {
   const examples = Object.entries(sentEvents).map(([type, { example }]) => [type, withTexts(example, name)]);
   return Object.fromEntries(examples);
 }
 
-/** Fields whose texts are from others. */
+/** Fields with texts from other sources. */
 const fromOthers = new Set(['name', 'environment', 'environments', 'feature', 'variant', 'names']);
 const lengths: Readonly<Record<string, number>> = { environments: 50, owners: 8 };
 

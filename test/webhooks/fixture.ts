@@ -32,7 +32,7 @@ export interface WebhookFixture {
   readonly clock: TestClock;
   readonly team: Team;
   readonly deliverer: Deliverer;
-  /** Makes a webhook of the team. */
+  /** Creates a webhook of the team. */
   hook(url: string, events?: readonly WebhookEventType[], name?: string): Promise<NewSecret>;
   /** All stored deliveries of a webhook, latest first. */
   deliveries(webhookId: string): WebhookDelivery[];
@@ -76,7 +76,7 @@ export async function person(fixture: WebhookFixture, name = 'ada'): Promise<str
   return (await createUser(directory, { ...wanted, email: `${name}@example.com` })).id;
 }
 
-/** A webhook whose receiver answers with these statuses in turn, and then repeats the last. */
+/** Opens a webhook whose receiver responds with these statuses one after the other, and then repeats the last. */
 export async function openRespondingHook(fixture: WebhookFixture, ...statuses: number[]) {
   const receiver = await openReceiver((response) => {
     response.writeHead(statuses.length > 1 ? statuses.shift()! : statuses[0]!).end();

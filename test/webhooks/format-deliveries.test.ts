@@ -21,7 +21,7 @@ async function hookIn(fixture: WebhookFixture, port: number, more: HookSettings)
 }
 
 describe('a delivery', () => {
-  test('to a chat has neither a signature nor a credential', async () => {
+  test('has neither a signature nor a credential if sent to a chat', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver();
     const { webhook } = await hookIn(fixture, receiver.port, { format: 'slack' });
@@ -33,7 +33,7 @@ describe('a delivery', () => {
     expect(fixture.deliveries(webhook.id)[0]).toMatchObject({ state: 'delivered', sent: body });
   });
 
-  test('to an issue tracker has its credential, which is in no delivery', async () => {
+  test('has the credential in its header, but not in its record, if sent to an issue tracker', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver((response) => {
       response.writeHead(422).end(`{"message":"Validation Failed","for":"${authorization}"}`);
@@ -60,7 +60,7 @@ describe('a delivery', () => {
     expect(fixture.deliveries(webhook.id)[0]!.latest[0]).toMatchObject({ status: 401, answer: kept });
   });
 
-  test('keeps the beginning of the answer, without control characters', async () => {
+  test('keeps the beginning of the response, without control characters', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver((response) => {
       response.writeHead(500).end(`\u001b[2Jinvalid_blocks\u202e${'x'.repeat(5000)}`);
@@ -117,7 +117,7 @@ describe('an issue tracker', () => {
     return { fixture, announce, path, count: () => fixture.deliveries(webhook.id).length };
   }
 
-  test('gets one issue for a finding, and another one a month later', async () => {
+  test('gets one issue for a finding, and another issue a month later', async () => {
     const { fixture, announce, count } = await opened('github');
     await announce('safe_to_remove');
     await announce('safe_to_remove');
@@ -133,13 +133,13 @@ describe('an issue tracker', () => {
     expect(count()).toBe(0);
   });
 
-  test('is the only receiver that gets an event once', async () => {
+  test('differs from a chat, which gets every event', async () => {
     const { announce, count } = await opened('slack');
     for (const verdict of ['safe_to_remove', 'safe_to_remove', 'in_use'] as const) await announce(verdict);
     expect(count()).toBe(3);
   });
 
-  test('has marks of its issues for a month', async () => {
+  test('has records of its issues for a month', async () => {
     const { fixture, announce } = await opened('github');
     await announce('safe_to_remove');
     const countAnnouncements = () => [...fixture.store.webhookMarks.getKeys()].length;
@@ -175,7 +175,7 @@ describe('the settings of a format', () => {
     ['jira with an empty type', { ...jira, issueType: '' }],
     ['jira with a project of 256 characters', { ...jira, project: 'A'.repeat(256) }],
     ['a project for GitHub', { ...github, project: 'SHOP' }],
-  ])('refuse %s', async (_, wanted) => {
+  ])('reject %s', async (_, wanted) => {
     const fixture = await openWebhooks();
     await expect(hookIn(fixture, 1, wanted)).rejects.toMatchObject({ code: 'invalid_body' });
   });

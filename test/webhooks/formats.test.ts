@@ -29,7 +29,7 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-test.each(both)('%s of %s fits the published format, even with the longest names', (format, event) => {
+test.each(both)('the %s message of %s fits the published format, even with the longest names', (format, event) => {
   const { schema, maxBytes }: PublishedFormat = published[format];
   for (const name of ['checkout', ...longest]) {
     const body = bodyIn(format, event, name);
@@ -38,39 +38,42 @@ test.each(both)('%s of %s fits the published format, even with the longest names
   }
 });
 
-test.each(both)('%s of %s has a sentence and a link to the console', (format, event) => {
+test.each(both)('the %s message of %s has a sentence and a link to the console', (format, event) => {
   const texts = textsIn(JSON.parse(bodyIn(format, event, 'checkout', 'Shop')));
   expect(texts.some((text) => /\bcheckout\b/.test(text))).toBe(true);
   expect(texts.some((text) => text.includes('https://flags.example.com/metrics/'))).toBe(true);
   expect(texts.join('\n')).not.toMatch(/undefined|null|\[object|NaN/);
 });
 
-test.each(both)('%s of %s has no control or direction-changing characters in names', (format, event) => {
-  const body = bodyIn(format, event, 'a\u202eb\u2066c\u0007d\u2028e\r\nf');
-  for (const text of textsIn(JSON.parse(body))) expect(text).not.toMatch(/[\u202e\u2066\u0007\u2028\r]|e\nf/);
-});
+test.each(both)(
+  'the %s message of %s contains no control or direction-changing characters in names',
+  (format, event) => {
+    const body = bodyIn(format, event, 'a\u202eb\u2066c\u0007d\u2028e\r\nf');
+    for (const text of textsIn(JSON.parse(body))) expect(text).not.toMatch(/[\u202e\u2066\u0007\u2028\r]|e\nf/);
+  },
+);
 
 test('the example of ingest.refusing has the status and the title of its refusal', () => {
   const { code, status, title } = sentEvents['ingest.refusing'].example;
   expect(refusals[code as RefusalCode]).toMatchObject({ status, title });
 });
 
-test('the standard format is the queued event, unchanged', () => {
+test('the standard format contains the queued event unchanged', () => {
   const body = bodyIn('standard', 'flag.stale', 'checkout');
   expect(JSON.parse(body)).toMatchObject({ type: 'flag.stale', data: { feature: 'checkout' } });
 });
 
-test('an event of a later version is a message too', () => {
+test('an event of a later release is a message, too', () => {
   const data = { team };
   const body = JSON.stringify({ type: 'flag.renamed', timestamp: at, data });
   const sent = JSON.parse(formatBody({ format: 'github' }, { id: 'msg_7_a', body }, consoleUrl)) as Body;
   expect(sent['title']).toBe('The event flag.renamed has occurred');
 });
 
-describe('a name of others', () => {
+describe('a name from another source', () => {
   const hostile = '<!channel> & <@U1> `*x*` [a](http://evil) @all #1 {color:red} ~u \\';
 
-  test('is code in Slack, without mentions', () => {
+  test('is rendered as code in Slack, without mentions', () => {
     const texts = textsIn(JSON.parse(bodyIn('slack', 'flag.stale', hostile)));
     const shown = texts.filter((text) => text.includes('!channel'));
     expect(shown.length).toBeGreaterThan(0);
@@ -81,7 +84,7 @@ describe('a name of others', () => {
     expect(shown.at(-1)).toContain('`&lt;!channel&gt; &amp; &lt;@U1&gt; ˋ*x*ˋ');
   });
 
-  test('is text without Markdown in Teams', () => {
+  test('is rendered as text without Markdown in Teams', () => {
     const { attachments } = JSON.parse(bodyIn('teams', 'flag.stale', hostile)) as {
       attachments: [{ content: { body: Body[] } }];
     };
@@ -90,7 +93,7 @@ describe('a name of others', () => {
     expect(textsIn(body).join()).toContain(hostile);
   });
 
-  test.each(['github', 'gitlab'] as const)('is a code span on %s, and starts no line', (format) => {
+  test.each(['github', 'gitlab'] as const)('is rendered as a code span on %s, and starts no line', (format) => {
     const body = JSON.parse(bodyIn(format, 'flag.stale', hostile)) as Body;
     const text = String(body['body'] ?? body['description']);
     expect(text).toContain(`\`\`${hostile}\`\``);
@@ -103,7 +106,7 @@ describe('a name of others', () => {
     ['a``b', '```a``b```'],
     [' a', '`  a `'],
     ['plain', '`plain`'],
-  ])('%j is the code span %s in Markdown', (name, span) => {
+  ])('renders %j as the code span %s in Markdown', (name, span) => {
     const { body } = JSON.parse(bodyIn('github', 'webhook.test', name)) as { body: string };
     expect(body).toContain(`the webhook ${span} of`);
   });
@@ -132,7 +135,7 @@ test('an issue has the sentence, the facts, the link and the delivery', () => {
       '',
       '- **Last seen:** 2026-01-31 12:00 UTC',
       '- **Stale since:** 2026-01-31 12:00 UTC',
-      '- **Caution:** Silence is its only basis: a sender that could use the flag may be switched off.',
+      '- **Caution:** Silence is its only basis: a sender that could use the flag might be switched off.',
       '- **Owners:** `checkout`, `checkout`, `checkout` and 5 more',
       '- **Team:** `Shop`',
       '',
@@ -143,7 +146,7 @@ test('an issue has the sentence, the facts, the link and the delivery', () => {
   });
 });
 
-test.each(events)('%s has one sentence for all formats', (event) => {
+test.each(events)('the event %s has one sentence for all formats', (event) => {
   const { title } = JSON.parse(bodyIn('github', event, 'checkout', 'Shop')) as { title: string };
   const slack = JSON.parse(bodyIn('slack', event, 'checkout', 'Shop')) as { text: string };
   const jira = JSON.parse(bodyIn('jira', event, 'checkout', 'Shop')) as { fields: { summary: string } };

@@ -25,8 +25,8 @@ const dayMs = 86_400_000;
 const delivered = { status: 204, error: null, retryAfterMs: 0 } as const;
 
 /**
- * Three nodes that share a PostgreSQL.
- * @param sends how each of them delivers
+ * Opens three nodes that share a PostgreSQL.
+ * @param sends how each node delivers
  */
 async function openNodes(sends: readonly Send[]) {
   const url = await newDatabase(await sharedServer());
@@ -49,8 +49,8 @@ async function openNodes(sends: readonly Send[]) {
 
 const { describe, test } = needing('postgresql');
 
-describe('of several nodes', () => {
-  test('one delivers an event that all of them try to claim', async () => {
+describe('several nodes', () => {
+  test('deliver an event only once if all of them try to claim it', async () => {
     const sent: string[] = [];
     const send: Send = async (_webhook, { id }) => {
       sent.push(id);
@@ -69,7 +69,7 @@ describe('of several nodes', () => {
     expect(new Set(sent).size).toBe(5);
   });
 
-  test('another delivers an event only if the claimant dies', async () => {
+  test('deliver the event of another node only if that node dies', async () => {
     const sent: string[] = [];
     const { nodes, person, current, clock } = await openNodes([
       () => new Promise(() => {}),
@@ -96,7 +96,7 @@ describe('of several nodes', () => {
     }
   });
 
-  test('one announces a changed verdict that all of them find', async () => {
+  test('announce a changed verdict only once if all of them find it', async () => {
     const { nodes, current, clock } = await openNodes([async () => delivered, async () => delivered]);
     const [{ directory, accountStore }] = nodes as [(typeof nodes)[0]];
     const team = [...directory.teams.values()][0]!;
@@ -134,7 +134,7 @@ describe('of several nodes', () => {
     expect(await round()).toEqual(['cannot_tell']);
   });
 
-  test('one freezes and announces the result of an experiment whose plan all of them find met', async () => {
+  test('freeze and announce the result of a finished experiment once', async () => {
     const { nodes, current, clock } = await openNodes([async () => delivered, async () => delivered]);
     const [{ directory, accountStore }] = nodes as [(typeof nodes)[0]];
     const team = [...directory.teams.values()][0]!;

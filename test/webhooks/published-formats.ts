@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 
-/** What a vendor's documentation states about the body of a request. */
+/** Documented rules of a vendor for the body of a request. */
 export interface PublishedFormat {
   readonly schema: TSchema;
   readonly maxBytes: number;

@@ -68,7 +68,7 @@ export async function openReceiver(
 export function verified({ body, headers }: ReceivedDelivery, secret: string): { type: string; data: unknown } {
   const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   const seconds = Number(texts['webhook-timestamp']);
-  // The package uses the machine's time, from which a test's clock may differ.
+  // The package uses the machine's time, which can differ from a test's clock.
   const inTime = Math.abs(Date.now() / 1000 - seconds) < 300;
   if (inTime) return new Webhook(secret).verify(body, texts) as { type: string; data: unknown };
   const wanted = new Webhook(secret).sign(texts['webhook-id']!, new Date(seconds * 1000), body);

@@ -48,17 +48,17 @@ describe('a delivery', () => {
     expect(() => verified(after!, secret.text)).toThrow();
   });
 
-  test.each([200, 201, 204, 299])('that is answered %i succeeds', async (status) => {
+  test.each([200, 201, 204, 299])('succeeds after the response %i', async (status) => {
     expect(await sendTo(await openResponder((response) => response.writeHead(status).end()))).toMatchObject({
       status,
       error: null,
     });
   });
 
-  test.each([400, 404, 410, 429, 500, 503])('that is answered %i fails', async (status) => {
+  test.each([400, 404, 410, 429, 500, 503])('fails after the response %i', async (status) => {
     const headers = { 'retry-after': '120' };
     const url = await openResponder((response) => response.writeHead(status, headers).end());
-    expect(await sendTo(url)).toEqual({ status, error: `answered ${status}`, retryAfterMs: 120_000 });
+    expect(await sendTo(url)).toEqual({ status, error: `responded with ${status}`, retryAfterMs: 120_000 });
   });
 
   test('does not follow a redirect', async () => {
@@ -90,14 +90,14 @@ describe('the delay that a receiver requests', () => {
   });
 });
 
-describe('a receiver cannot block a delivery', () => {
+describe('a delivery to a misbehaving receiver', () => {
   const soon = { deadlineMs: 300 };
 
-  test('by not answering', async () => {
-    expect((await sendTo(await openResponder(() => {}), soon)).error).toBe('no answer within 0.3 seconds');
+  test('fails if the receiver does not respond', async () => {
+    expect((await sendTo(await openResponder(() => {}), soon)).error).toBe('no response within 0.3 seconds');
   });
 
-  test('with an endless answer', async () => {
+  test('succeeds although the response is endless', async () => {
     const url = await openResponder((response) => {
       response.writeHead(200);
       const more = () => response.write('x'.repeat(16_384), () => !response.destroyed && more());
@@ -106,12 +106,12 @@ describe('a receiver cannot block a delivery', () => {
     expect(await sendTo(url)).toMatchObject({ status: 200, error: null });
   });
 
-  test('with an answer that stalls', async () => {
+  test('ends if the response stalls', async () => {
     const url = await openResponder((response) => void response.writeHead(200).write('x'));
     expect((await sendTo(url, soon)).status).not.toBe(500);
   });
 
-  test('with endless headers', async () => {
+  test('fails if the headers are endless', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => {});
       socket.write('HTTP/1.1 200 OK\r\n');
@@ -124,28 +124,28 @@ describe('a receiver cannot block a delivery', () => {
     expect((await sendTo(`http://127.0.0.1:${port}/`, soon)).error).toBeTruthy();
   });
 
-  test('with another protocol', async () => {
+  test('fails if the protocol is switched', async () => {
     const url = await openResponder(({ socket }) => {
       socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: chat\r\nConnection: Upgrade\r\n\r\n');
     });
-    expect(await sendTo(url)).toMatchObject({ status: 101, error: 'answered 101' });
+    expect(await sendTo(url)).toMatchObject({ status: 101, error: 'responded with 101' });
   });
 
-  test('with a name that does not resolve', async () => {
+  test('fails if the name does not resolve', async () => {
     const never = () => new Promise<never>(() => {});
     const { error } = await sendTo('http://hooks.example.com/', { ...soon, resolve: never });
-    expect(error).toBe('no answer within 0.3 seconds');
+    expect(error).toBe('no response within 0.3 seconds');
   });
 
-  test('when the service stops', async () => {
+  test('fails when the service stops', async () => {
     const stop = new AbortController();
     const url = await openResponder(() => stop.abort());
     expect(await sendTo(url, {}, [secret], stop.signal)).toMatchObject({ status: null });
   });
 });
 
-describe('the address', () => {
-  test('that was checked is the one connected to, whatever the name resolves to later', async () => {
+describe('the address of a receiver', () => {
+  test('is checked and used, whatever the name resolves to later', async () => {
     const receiver = await openReceiver();
     const answers = [[loopback], [{ address: '192.0.2.1', family: 4 } as const]];
     const asked: string[] = [];
@@ -171,7 +171,7 @@ describe('the address', () => {
     },
   );
 
-  test('may change to one that is rejected', async () => {
+  test('is rejected after a change of the allowed addresses', async () => {
     const receiver = await openReceiver();
     const url = `http://127.0.0.1:${receiver.port}/`;
     expect((await sendTo(url)).status).toBe(204);
@@ -188,17 +188,17 @@ describe('a certificate', () => {
     return { ...result, arrived: receiver.received.length };
   };
 
-  test('that is trusted is accepted', async () => {
+  test('is accepted if it is trusted', async () => {
     expect(await at('localhost', tls.cert)).toMatchObject({ status: 204, arrived: 1 });
   });
 
-  test('that is not trusted is rejected', async () => {
+  test('is rejected if it is not trusted', async () => {
     const { error, arrived } = await at('localhost');
     expect(error).toMatch(/self.signed/);
     expect(arrived).toBe(0);
   });
 
-  test('of another name is rejected', async () => {
+  test('is rejected if it is for another name', async () => {
     const { error, arrived } = await at('hooks.example.com', tls.cert);
     expect(error).toMatch(/altname/i);
     expect(arrived).toBe(0);

@@ -5,14 +5,16 @@ import { testWebhook } from '../../src/webhooks/webhooks.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openWebhooks } from './fixture.ts';
 
-test('hanging receivers delay neither others nor, for long, their own team', async () => {
+test('hanging receivers delay no other team, and their own team only briefly', async () => {
   const fixture = await openWebhooks();
   const hanging: (() => void)[] = [];
   const begun: string[] = [];
   const sendTo: Send = ({ url }) => {
     begun.push(url);
     if (url.endsWith('/good')) return Promise.resolve({ status: 204, error: null, retryAfterMs: 0 });
-    return new Promise((resolve) => hanging.push(() => resolve({ status: null, error: 'no answer', retryAfterMs: 0 })));
+    return new Promise((resolve) =>
+      hanging.push(() => resolve({ status: null, error: 'no response', retryAfterMs: 0 })),
+    );
   };
   const { directory } = fixture;
   const deliverer = new Deliverer({ ...fixture, log: testLog(), send: sendTo });
@@ -34,7 +36,7 @@ test('hanging receivers delay neither others nor, for long, their own team', asy
 });
 
 describe('failing receivers with long queues', () => {
-  const refuse: SendResult = { status: 500, error: 'answered 500', retryAfterMs: 0 };
+  const refuse: SendResult = { status: 500, error: 'responded with 500', retryAfterMs: 0 };
 
   async function openQueues(send: Send, names: readonly string[]) {
     const fixture = await openWebhooks();
@@ -46,7 +48,7 @@ describe('failing receivers with long queues', () => {
     return new Deliverer({ ...fixture, log: testLog(), send });
   }
 
-  test('leave slots for another webhook of their team, and take turns', async () => {
+  test('leave slots for another webhook of their team, and are served round robin', async () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const send: Send = ({ url }) => {
@@ -62,7 +64,7 @@ describe('failing receivers with long queues', () => {
       await deliverer.settled();
     }
     expect(countBegun('good')).toBeGreaterThan(0);
-    // 8 in the first round, then 4 of the failing ones in each.
+    // The first round starts 8 attempts. Each further round starts 4 attempts of failing webhooks.
     for (const name of failing) expect(countBegun(name)).toBeGreaterThanOrEqual(3);
   });
 

@@ -45,7 +45,7 @@ describe('a webhook', () => {
     expect(now().failingSince).toBeNull();
   });
 
-  test('is disabled at once when its receiver answers 410', async () => {
+  test('is disabled immediately when its receiver responds with 410', async () => {
     const fixture = await openWebhooks();
     const { now, path, latest } = await openRespondingHook(fixture, 410);
     await testWebhook(fixture.directory, path);
@@ -79,7 +79,7 @@ describe('a webhook', () => {
     },
   );
 
-  test('that is deleted loses its pending deliveries', async () => {
+  test('loses its pending deliveries when it is deleted', async () => {
     const fixture = await openWebhooks();
     const { path } = await openRespondingHook(fixture, 204);
     const kept = await openRespondingHook(fixture, 204);
@@ -88,7 +88,7 @@ describe('a webhook', () => {
     expect(fixture.deliverer.waiting).toBe(1);
   });
 
-  test('receives no events from while it was disabled', async () => {
+  test('receives no events from the time when it was disabled', async () => {
     const fixture = await openWebhooks();
     const { receiver, path } = await openRespondingHook(fixture, 204);
     const enable = (enabled: boolean) => patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });

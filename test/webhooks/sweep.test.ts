@@ -48,7 +48,7 @@ test('nothing remains of a deleted webhook', async () => {
   expect(fixture.accountStore.has('numbers', sequenceName(webhook.id))).toBe(false);
 });
 
-test('a webhook is removed with its team, even if a version without webhooks deleted the team', async () => {
+test('a webhook is removed with its team, even if a release without webhooks deleted the team', async () => {
   const fixture = await openWebhooks();
   const { webhook } = await fixture.hook('http://127.0.0.1:1/');
   await testWebhook(fixture.directory, { teamId: fixture.team.id, id: webhook.id });
@@ -60,7 +60,7 @@ test('a webhook is removed with its team, even if a version without webhooks del
   expect(fixture.deliverer.waiting).toBe(0);
 });
 
-test('marks are removed with their application, and those of refusals after two days', async () => {
+test('announcements are removed with their application, and announced refusals after two days', async () => {
   const fixture = await openWebhooks();
   const { directory, clock, team } = fixture;
   const { id } = await createApplication(directory, { name: 'Shop', teamId: team.id });

@@ -20,7 +20,7 @@ import { dayMs, openWebhooks } from './fixture.ts';
 import { nothingToClean } from './nothing-to-clean.ts';
 import { openReceiver, verified } from './receiver.ts';
 
-/** A webhook with a real receiver, and an application whose counts are in a real store. */
+/** Opens a webhook with a real receiver, and an application whose counts are in a real store. */
 async function open() {
   const fixture = await openWebhooks();
   const { directory, clock, team } = fixture;
@@ -54,13 +54,13 @@ async function open() {
       addPacket(packet, dictionary.of(production.number), batch, clock.now());
       write(batch.seal());
     },
-    /** A server sends something; with the ordinal of a feature, it checks that. */
+    /** Sends a report of a server. With the ordinal of a feature, the server checks that feature. */
     report(ordinal = environmentOrdinal) {
       const slot = Math.floor(clock.now() / slotMs);
       const sender = { name: 'web', version: '2', transport: 'http', route: 'usage' } as const;
       putSpans(usage, [{ environment: production.number, ordinal, sender, first: slot, last: slot }]);
     },
-    /** The deliveries since the last call, as the receiver gets them. */
+    /** Returns the deliveries since the last call, as the receiver gets them. */
     async received(secret: string) {
       await fixture.deliver();
       return receiver.received
@@ -71,7 +71,7 @@ async function open() {
   return opened;
 }
 
-test('each change of a verdict is delivered once, whichever node looks, and after a restart', async () => {
+test('each change of a verdict is delivered once, whichever node finds it, even after a restart', async () => {
   const { hook, see, report, clock, newWatch, received, application, team } = await open();
   see('old');
   report(0);
@@ -117,7 +117,7 @@ test('each change of a verdict is delivered once, whichever node looks, and afte
   ]);
 });
 
-test('a change by the team is an event, and a misspelt name has the similar one in its reasons', async () => {
+test('a change by the team is an event, and a misspelt name has the similar name in its reasons', async () => {
   const { hook, see, clock, newWatch, received, directory, application } = await open();
   await declareFeature(directory, application.id, { name: 'checkout' });
   see('checkout', 'chekcout');
@@ -137,7 +137,7 @@ test('a change by the team is an event, and a misspelt name has the similar one 
   expect(misspelt.data['reasons']).toContainEqual(expect.objectContaining({ code: 'undeclared', names: ['checkout'] }));
 });
 
-test('a subscription begins with a baseline, whatever an earlier one announced', async () => {
+test('a subscription begins with a baseline, whatever an earlier subscription announced', async () => {
   const { hook, see, clock, newWatch, received, directory, team } = await open();
   see('checkout');
   const first = await hook();
@@ -193,7 +193,7 @@ test('a verdict that was computed from an older declaration is not announced', a
   expect((await received(secret)).map(({ data }) => data['verdict'])).toEqual(['permanent']);
 });
 
-test('two thousand flags cause no event at the first look, and later at most a hundred per round', async () => {
+test('two thousand flags cause no event in the first round, and later at most a hundred per round', async () => {
   const { hook, see, clock, newWatch, received, tasks } = await open();
   see(...Array.from({ length: 2000 }, (_, at) => `flag-${at}`));
   const { secret } = await hook();

@@ -65,7 +65,7 @@ const hookFor = (fixture: WebhookFixture, ...events: WebhookEventType[]) =>
 describe('a flag seen for the first time', () => {
   const seen = (feature: string, at: number) => ({ environment: production, feature, at });
 
-  test('is announced once, whichever node looks, however often', async () => {
+  test('is announced once, whichever node finds it, however often', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'flag.first_seen');
     const at = fixture.clock.now();
@@ -103,7 +103,7 @@ describe('a flag seen for the first time', () => {
     expect(fixture.tasks[0]).toMatchObject({ staleFrom: null, verdictsFrom: null, refusedFrom: null });
   });
 
-  test('is announced in batches with many others', async () => {
+  test('is announced in batches if there are many flags', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'flag.first_seen');
     const names = Array.from({ length: 250 }, (_, at) => `feature-${at}`);
@@ -211,7 +211,7 @@ describe('refused messages', () => {
     expect(fixture.queued(webhook.id)[0]!.type).toBe('ingest.refusing');
   });
 
-  test('by the service as a whole are announced to every team, even after a failed write', async () => {
+  test('are announced to every team if the service refuses all messages, even after a failed write', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'ingest.refusing');
     const watch = fixture.newWatch();

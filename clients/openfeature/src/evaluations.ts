@@ -2,14 +2,14 @@ import { countBytes, safely } from '../../../src/ingest/snippet/counts.ts';
 import type { Sender } from '../../../src/ingest/snippet/declarations.d.ts';
 import type { Evaluation, Evaluations, Subject, TrackedEvent, TrackingProvider } from '../types/evaluations.d.ts';
 
-/** Flags and targeting keys whose last variant is remembered. Up to twice as many are. */
+/** Minimum number of flags and targeting keys whose last variant is remembered. The maximum is twice as high. */
 const maxRemembered = 10_000;
 
-/** Length of a variant's name in UTF-8. */
+/** Maximum length of a variant's name in UTF-8. */
 const longestName = 256;
 
 /**
- * The hook and the tracking handler of a sender.
+ * Returns the hook and the tracking handler of a sender.
  * @param onUser receives the targeting key of each evaluation and use
  */
 export function countEvaluations(
@@ -42,7 +42,7 @@ export function countEvaluations(
         seen(flagKey, context);
         last.keep(flagKey, context?.targetingKey, variant);
       }),
-      // It also runs when the `after` of another hook fails, and the evaluation is counted already.
+      // Also runs when the `after` of another hook fails, although the evaluation is already counted.
       error: safely((hookContext) => {
         if (!counted.has(hookContext)) sender.checked(hookContext.flagKey, '(error)');
       }),
@@ -58,7 +58,7 @@ export function countEvaluations(
   };
 }
 
-/** Changes the provider itself: one with private fields does not work through a proxy. */
+/** Changes the provider itself, because a provider with private fields does not work through a proxy. */
 function extend(provider: TrackingProvider, track: Evaluations['track'], flush: Sender['flush']): void {
   const { track: ownTrack, onClose } = provider;
   provider.track = (event, context, details) => {
@@ -74,7 +74,7 @@ function extend(provider: TrackingProvider, track: Evaluations['track'], flush: 
   };
 }
 
-/** The variant; without one, the value if it can be a name. OpenTelemetry's events count in the same way. */
+/** Returns the variant, or else the value if it can be a name. OpenTelemetry's events count in the same way. */
 function readVariant({ variant, value }: Evaluation): string {
   if (variant) return variant;
   if (typeof value === 'boolean') return value ? 'enabled' : 'disabled';
@@ -100,7 +100,7 @@ class LastVariants {
     this.#recent.set(formatId(flag), variant);
   }
 
-  /** The variant of a targeting key; that of anyone if it is unknown. */
+  /** Returns the variant of a targeting key; if the key is unknown, the last variant of anyone. */
   of(flag: string, targetingKey: string | undefined): string | undefined {
     return this.#find(formatId(flag, targetingKey)) ?? this.#find(formatId(flag));
   }

@@ -8,14 +8,14 @@ const timeoutMs = 10_000;
 /** Maximum pause that a server can request. */
 const longestPauseMs = 300_000;
 
-/** Where reports go, and what all of them contain. */
+/** The destination of reports, and their common content. */
 export interface Target {
   readonly url: string;
   readonly userAgent: string;
   readonly head: object;
 }
 
-/** A report. It is repeated unchanged, with the same key, until it is answered. */
+/** A report. It is repeated unchanged, with the same key, until a response arrives. */
 interface Message {
   readonly key: string;
   readonly body: string;
@@ -26,8 +26,8 @@ interface Message {
 type Encode = (entries: readonly Entry[], time: string, users: UsersByFlag) => object;
 
 /**
- * Sends reports. One without an answer may have been counted. It is repeated unchanged, with the same `Idempotency-Key`, so that
- * the server counts it once.
+ * Sends reports. A report without a response might have been counted. It is repeated unchanged, with the same
+ * `Idempotency-Key`, so that the server counts it once.
  */
 export class Reports {
   readonly #target: Target;
@@ -56,7 +56,7 @@ export class Reports {
     return response;
   };
 
-  /** Starts a timer that waits at least as long as the server has requested. A process may end while it waits. */
+  /** Starts a timer that waits at least as long as the server has requested. It does not keep the process running. */
   readonly startTimer = (act: () => unknown, ms: number): NodeJS.Timeout => {
     const actLater = () => {
       const left = this.#notBefore - performance.now();
@@ -80,7 +80,7 @@ export class Reports {
       const signal = AbortSignal.timeout(timeoutMs);
       const response = await fetch(url, { method: 'POST', headers, body, signal });
       this.#notBefore = performance.now() + parseRetryAfter(response.headers.get('retry-after'));
-      // Otherwise the connection is not used again.
+      // If the body is not read, the connection is not used again.
       await response.arrayBuffer();
       const { status } = response;
       return { status, url: status === 404 ? `${url} (unknown appKey or environment)` : url };
@@ -90,7 +90,7 @@ export class Reports {
   }
 }
 
-/** Milliseconds of a `Retry-After`: seconds or a date (RFC 9110, section 10.2.3). */
+/** Returns the milliseconds of a `Retry-After`: seconds or a date (RFC 9110, section 10.2.3). */
 function parseRetryAfter(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
   const ms = Number(retryAfter) * 1000 || Date.parse(retryAfter) - Date.now() || 0;

@@ -7,7 +7,7 @@ import { countEvaluations } from './evaluations.ts';
 import { encodeMetrics, encodeUsage, Reports } from './reports.ts';
 import { WaitingUsers } from './users.ts';
 
-/** Approximate size of a report: the server accepts several times as much. */
+/** Approximate size of a report. The server accepts several times this size. */
 const maxBytes = 100_000;
 const maxEntries = 10_000;
 
@@ -46,7 +46,9 @@ function check({ url, key, environment }: ServerOptions): void {
   if (!environment) throw new TypeError('environment must be the name of an environment');
 }
 
-/** `service/version (flagmeter-openfeature/0.2.0)`, without characters that a header or a product must not have. */
+/**
+ * Returns `service/version (flagmeter-openfeature/0.2.0)`, without characters that a header or a product must not have.
+ */
 function formatUserAgent({ service = '', version = '' }: ServerOptions): string {
   const own = `flagmeter-openfeature/${ownVersion}`;
   const product = [service, version].map((text) => text.replace(/[^\w.+-]+/g, '-'));

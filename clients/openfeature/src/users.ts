@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Pairs of a flag and a user that wait: about a megabyte of a report. */
+/** Maximum number of waiting pairs of a flag and a user: about a megabyte of a report. */
 const maxPairs = 50_000;
 
 /** Hashes of users by flag. The server counts each of them once a day. */
@@ -40,7 +40,7 @@ export class WaitingUsers {
   }
 }
 
-/** The first 48 bits of SHA-256: a number in JSON is exact up to 53. */
+/** Returns the first 48 bits of SHA-256, as a number in JSON is exact up to 53 bits. */
 function hashUser(targetingKey: string): number {
   return createHash('sha256').update(targetingKey).digest().readUIntBE(0, 6);
 }

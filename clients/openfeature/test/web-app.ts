@@ -2,7 +2,7 @@ import { flagmeter } from '@flagmeter/openfeature/web';
 import { InMemoryProvider, OpenFeature } from '@openfeature/web-sdk';
 import { flags } from './flags.ts';
 
-/** Starts on a page what a test then uses. */
+/** Starts the objects on a page that a test uses. */
 async function start(options: Parameters<typeof flagmeter>[0]) {
   const meter = flagmeter(options);
   await OpenFeature.setContext({ targetingKey: 'ada' });

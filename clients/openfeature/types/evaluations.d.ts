@@ -25,15 +25,15 @@ export interface EvaluationHook {
 
 /** Details of a tracking event. */
 export interface TrackedEvent {
-  /** The flag that the event is a use of. Without it, the event is a metric. */
+  /** The used flag. Without it, the event is a metric. */
   readonly flag?: unknown;
-  /** The used variant (default: the one evaluated last for the targeting key, else for anyone). */
+  /** The used variant (default: the variant evaluated last for the targeting key, else for anyone). */
   readonly variant?: unknown;
-  /** What the event adds to the metric (default 1). */
+  /** The value that is added to the metric (default 1). */
   readonly value?: number | undefined;
 }
 
-/** A provider, with the parts that are replaced. */
+/** A provider, with the methods that are replaced. */
 export interface TrackingProvider {
   readonly metadata: object;
   track?(event: string, context: never, details: never): void;
@@ -46,8 +46,8 @@ export interface Evaluations {
   /** Counts a use of the flag in `details.flag`, or adds to the metric that is named after the event. */
   track(event: string, context?: Subject, details?: TrackedEvent): void;
   /**
-   * Makes a provider count tracking events as well, and send all counts when it is closed. Returns the same provider: OpenFeature
-   * passes tracking events to providers only.
+   * Makes a provider count tracking events as well, and send all counts when it is closed. Returns the same provider:
+   * OpenFeature passes tracking events to providers only.
    */
   withTracking<Provider extends TrackingProvider>(provider: Provider): Provider;
 }

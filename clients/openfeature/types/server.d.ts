@@ -16,15 +16,15 @@ export interface ServerOptions {
   readonly version?: string;
   /** Name of this process (default: the name of the host). */
   readonly instanceName?: string;
-  /** Whether the users of each flag are counted, by hashes of their targeting keys (default true). */
+  /** True to count the users of each flag, by hashes of their targeting keys (default true). */
   readonly countUsers?: boolean;
   /** Seconds between reports (default 10). */
   readonly seconds?: number;
 }
 
 /**
- * Counts what a server evaluates. One per process is enough. Counts are sent at intervals, and when nothing else keeps the process
- * running. Before `process.exit`, or when a signal stops the process, await `flush`.
+ * Counts what a server evaluates. One per process suffices. Counts are sent at intervals, and when nothing else keeps
+ * the process running. Before `process.exit`, or when a signal stops the process, await `flush`.
  * @throws {TypeError} if `url` is not an HTTP URL, or `key` or `environment` is missing
  */
 export declare function flagmeter(options: ServerOptions): Sender & Evaluations;

@@ -5,7 +5,7 @@ import { type KeyRange, type MemoryTable, memoryTables, type Reader, type Write 
 
 type Records = { readonly [Name in MemoryTable]: Map<string, AccountRecords[Name]> };
 
-/** The committed records. Some tables are read from memory, the others from the store. */
+/** The committed records. Some tables are read from memory, other tables from the store. */
 export class CommittedRecords implements Reader {
   protected readonly store: AccountTables;
   readonly #health: Pick<StoreHealth, 'ready' | 'failed'>;
@@ -46,8 +46,8 @@ export class CommittedRecords implements Reader {
 
   /**
    * Commits writes in one transaction, and shows them to readers and listeners. If it rejects, nothing was written.
-   * @param also called within the transaction
-   * @param shown called when readers see the writes, before the listeners
+   * @param also callback within the transaction
+   * @param shown callback when readers see the writes, before the listeners are called
    * @throws {Refusal} `store_unavailable`
    */
   protected async commit(writes: readonly Write[], also = () => {}, shown = () => {}): Promise<void> {
@@ -69,7 +69,7 @@ export class CommittedRecords implements Reader {
     for (const listener of this.#listeners) listener(writes);
   }
 
-  /** Shows what another thread or process has written to the store. */
+  /** Makes writes of another thread or process visible. */
   protected refresh(): void {
     this.store.lmdb.resetReadTxn();
   }
@@ -92,11 +92,11 @@ export function applyWrites(store: AccountTables, writes: readonly Write[]): voi
 }
 
 /**
- * Writes through LMDB's own thread. Another of ours would be as fast, but would open the store and its lock file again. Closing
- * that releases all locks of the process (POSIX). `flagmeter signing-keys rotate` would then find the store unused, and reset its locks
- * under the running service.
+ * Writes through LMDB's own thread. A worker thread would be as fast, but would open the store and its lock file again.
+ * Closing the lock file would release all locks of the process (POSIX). `flagmeter signing-keys rotate` would then find
+ * the store unused, and reset its locks under the running service.
  * @throws {FileGoneError} if it wrote to a file that was removed or replaced
- * @throws {Error} LMDB's, with its number as `code`
+ * @throws {Error} from LMDB, with the LMDB error number as `code`
  */
 async function write(store: AccountTables, writes: readonly Write[], also: () => void): Promise<void> {
   try {
@@ -106,7 +106,7 @@ async function write(store: AccountTables, writes: readonly Write[], also: () =>
       also();
     });
   } catch (error) {
-    // LMDB's error holds the real one as a promise, which must not be left without a handler.
+    // The error from LMDB holds the actual error as a promise, whose rejection must be handled.
     const { commitError } = error as { commitError?: Promise<never> };
     await commitError;
     throw error;

@@ -11,16 +11,16 @@ import { Layer } from './layer.ts';
 /** Maximum number of changes waiting for a commit. Each holds a request, so they are bounded like requests. */
 const maxWaiting = 10_000;
 
-/** Maximum number of changes in one commit. */
+/** Changes that share a commit. */
 class Group {
   readonly layer: Layer;
   waiting = 0;
-  /** Resolves when all of it is on disk; rejects with the reason of the failure. */
+  /** Resolves when all writes of the group are on disk; rejects with the reason of the failure. */
   readonly settled: Promise<void>;
   keep: () => void = () => {};
   refuse: (error: Error) => void = () => {};
 
-  /** @param below what its first plan reads */
+  /** @param below reader below the first change of the group */
   constructor(below: Reader) {
     this.layer = new Layer(below);
     this.settled = new Promise((resolve, reject) => {
@@ -32,8 +32,8 @@ class Group {
 }
 
 /**
- * Keeps the accounts in the data directory's LMDB. While one commit is in progress, the next group of changes collects (group
- * commit). Group size follows disk latency, without a timer.
+ * Keeps the accounts in the data directory's LMDB. While one commit is in progress, the next group of changes collects
+ * (group commit). Group size follows disk latency, without a timer.
  */
 export class EmbeddedAccountStore extends CommittedRecords implements AccountStore {
   readonly version = 0;
@@ -45,7 +45,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
   #draining: Promise<void> | undefined;
   #isClosed = false;
 
-  /** Loads the tables held in memory. Nothing else may write to them meanwhile. */
+  /** Loads the tables held in memory. Nothing else may write to them during the load. */
   constructor(
     store: AccountTables,
     health: Pick<StoreHealth, 'ready' | 'failed'>,
@@ -58,7 +58,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
     this.#gathering = new Group(this);
   }
 
-  /** This process is the only writer. */
+  /** Always current, because this process is the only writer. */
   current(): undefined {
     return undefined;
   }
@@ -86,7 +86,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
         throw error;
       };
     }
-    // A plan without writes waits, too: the records that it has read may not be on disk yet.
+    // A change without writes waits, too: the records that it has read might not be on disk yet.
     const settled = this.#settled();
     if (settled !== undefined) await inChildSpan(currentSpan(), 'wait for commit of accounts', () => settled);
     return getResult();
@@ -104,7 +104,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
     this.#draining ??= this.#drain();
   }
 
-  /** Resolves when everything drafted so far is on disk. */
+  /** Resolves when all pending writes are on disk. */
   #settled(): Promise<void> | undefined {
     const group = this.#gathering.layer.isEmpty ? this.#onItsWay : this.#gathering;
     if (group !== undefined) group.waiting += 1;
@@ -120,7 +120,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
         await this.#commitGroup(group);
         group.keep();
       } catch (error) {
-        // Later plans were built on the failed writes.
+        // Later changes are based on the failed writes.
         for (const each of [group, this.#gathering]) each.refuse(error as Error);
         this.#onItsWay = undefined;
         this.#gathering = new Group(this);
@@ -139,7 +139,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
   }
 }
 
-/** Failed sign-ins are counted in the accounts themselves, by plans. */
+/** Counts failed sign-ins in the accounts themselves, by changes. */
 function throttlesIn(accountStore: AccountStore): Throttles {
   const table = 'loginThrottles';
   return {

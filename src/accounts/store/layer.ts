@@ -1,12 +1,12 @@
 import type { AccountRecords, TableName } from '../../storage/lmdb/accounts.ts';
 import type { KeyRange, MemoryTable, Reader, Transaction, Write } from './account-store.ts';
 
-/** LMDB's limit. A longer key is rejected when drafted: it would fail all plans that share its commit. */
+/** LMDB's limit. A longer key is rejected by `put`: it would fail all changes that share its commit. */
 const maxKeyBytes = 1978;
 
 type TableWrites = Map<string, unknown>;
 
-/** Writes on top of a lower layer or the disk. Reading finds the latest value. */
+/** Writes on top of a lower layer or the disk. Reads return the latest value. */
 export class Layer implements Transaction {
   readonly #written = new Map<TableName, TableWrites>();
   #below: Reader | Layer;
@@ -19,19 +19,19 @@ export class Layer implements Transaction {
     return this.#written.size === 0;
   }
 
-  /** The writes of this layer itself, each key once. */
+  /** The writes of this layer alone, each key once. */
   get writes(): Write[] {
     return Array.from(this.#written, ([table, written]) =>
       Array.from(written, ([key, value]) => ({ table, key, value }) as Write),
     ).flat();
   }
 
-  /** Replaces the layer below with one of equal content. */
+  /** Replaces the layer below by a reader with the same content. */
   putOn(below: Reader): void {
     this.#below = below;
   }
 
-  /** Adds writes that were checked when drafted. */
+  /** Adds writes of another layer, which checked them. */
   write(writes: readonly Write[]): void {
     for (const { table, key, value } of writes) this.#ensureTable(table).set(key, value);
   }

@@ -1,42 +1,42 @@
 import type { AccountRecords, AccountTable, AccountTables, TableName } from '../../storage/lmdb/accounts.ts';
 import type { AccountStore, Reader, Transaction } from './account-store.ts';
 
-/** A key for something that expires, in seconds. Keys start with the expiry, so expired ones come first. */
+/** The key of a record that expires. It starts with the expiry, in seconds, so expired records come first. */
 export function sortedKey(seconds: number, id: string): string {
   return `${keyAt(seconds)}${id}`;
 }
 
-/** The first key of what expires at or after a time, in seconds. */
+/** The lowest key of records that expire at or after a time, in seconds. */
 export function keyAt(seconds: number): string {
   return `${String(Math.max(0, Math.floor(seconds))).padStart(12, '0')}.`;
 }
 
-/** A table, and which of its records to remove. */
+/** A table, and a rule for the removal of its records. */
 export interface Sweep<Name extends TableName> {
   readonly table: Name;
-  /** Reads only keys before this one; by default all. */
+  /** Exclusive upper bound of the keys to read; all keys by default. */
   readonly end?: string;
-  /** The records are in order of expiry: the sweep stops at the first that has not expired. */
+  /** Set if the records are in order of expiry. The sweep then stops at the first unexpired record. */
   readonly inOrder?: true;
   isOver(key: string, record: AccountRecords[Name], reader: Reader): boolean;
-  /** Also removes what belongs to a record; by default, only the record is removed. */
+  /** Removes a record with its dependent records; by default, only the record is removed. */
   remove?(tx: Transaction, key: string, record: AccountRecords[Name]): void;
 }
 
 /**
- * Reads some records after a key and removes those that have expired. Returns the key to continue after; `undefined` at the
- * end.
+ * Reads some records after a key and removes the expired records. Resolves with the key to continue after; `undefined`
+ * at the end.
  */
 export type SweepStep = (after: string | undefined) => Promise<string | undefined>;
 
 export interface SweepControl {
-  /** Resolves after `ms`; false if the service is stopping, which also stops the sweep. */
+  /** Resolves with true after `ms`; with false if the service is stopping. The sweep then stops, too. */
   pause(ms: number): Promise<boolean>;
   /** Reports a failed round. The sweep continues with the next one. */
   failed(error: unknown): void;
 }
 
-/** The pause between two steps, so that requests wait for at most one. */
+/** Pause between two steps, so that requests wait for at most one step. */
 const betweenStepsMs = 5;
 
 export async function sweepInRounds(
@@ -53,7 +53,7 @@ export async function sweepInRounds(
   } while (await pause(betweenRoundsMs));
 }
 
-/** Runs all steps over their tables; ends early if the service is stopping. It throws as `AccountStore.change` does. */
+/** Runs all steps over their tables, until the service is stopping. Rejects as `AccountStore.change` does. */
 export async function runSweepSteps(
   { pause }: Pick<SweepControl, 'pause'>,
   steps: readonly SweepStep[],
@@ -64,10 +64,13 @@ export async function runSweepSteps(
   }
 }
 
-/** Records per step. A step takes about a millisecond of the event loop, and no plan waits longer. */
+/** Records per step. A step takes about a millisecond of the event loop, which bounds the wait of other changes. */
 const stepLimit = 256;
 
-/** Makes the steps that remove expired records, each as its own change. A step throws as `AccountStore.change` does. */
+/**
+ * Returns the step that removes expired records. Each call is a separate change, and rejects as `AccountStore.change`
+ * does.
+ */
 export function sweepSteps<Name extends TableName>(
   store: AccountTables,
   accountStore: AccountStore,
@@ -86,7 +89,7 @@ export function sweepSteps<Name extends TableName>(
   };
 }
 
-/** A record that has changed since it was read may remain. */
+/** Removes records that are still expired: they can have changed since they were read. */
 function remove<Name extends TableName>(tx: Transaction, keys: readonly string[], sweep: Sweep<Name>): void {
   for (const key of keys) {
     const record = tx.get(sweep.table, key);

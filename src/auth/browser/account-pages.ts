@@ -23,12 +23,12 @@ import { loginPage } from './pages/sign-in-pages.ts';
 import { leadToLink } from './sso/start.ts';
 
 /*
- * Pages on which users change how they sign in. They are on the auth host, because it signs the user in again first: a session
- * of the console, or a stolen token, is not enough. The user comes from the console, and returns there.
+ * Pages on which users change how they sign in. They are on the auth host, which first requires a recent sign-in. A
+ * session of the console or a stolen token is therefore not enough. The user comes from the console and returns there.
  */
 
 interface AccountPage {
-  /** Why the page is impossible here. */
+  /** Returns an error page if this page is not available at this URL. */
   readonly refuse?: (services: PageServices) => HttpResponse | undefined;
   /** True if the page also completes a sign-in without a second factor. */
   readonly completes?: true;
@@ -37,7 +37,7 @@ interface AccountPage {
     page: FormPage,
     signIn: CurrentSignIn,
   ) => HttpResponse | Promise<HttpResponse>;
-  /** The answers to the form of the page, by the value of its button. */
+  /** Handlers of the form, by the value of the pressed button. */
   readonly actions: Readonly<Record<string, Act>>;
 }
 
@@ -49,7 +49,7 @@ type Act = (
   page: FormPage,
 ) => HttpResponse | Promise<HttpResponse>;
 
-/** The operation ids, summaries and further answers of the endpoints of a page. */
+/** Operation ids, summaries and responses of the endpoints of a page. */
 interface Words {
   readonly GET: { readonly operationId: string; readonly summary: string };
   readonly POST: { readonly operationId: string; readonly summary: string };
@@ -98,7 +98,7 @@ async function show(services: PageServices, request: Request, page: AccountPage)
 async function decide(services: PageServices, request: Request, page: AccountPage): Promise<HttpResponse> {
   const purpose = createPurpose(services);
   const posted = await readPostedForm(services, request, purpose);
-  if ('reply' in posted) return posted.reply;
+  if ('response' in posted) return posted.response;
   const action = posted.form.get('action') ?? '';
   const shown = formPage(services, request, purpose);
   if (action === 'cancel') return backToConsole(purpose);
@@ -108,11 +108,11 @@ async function decide(services: PageServices, request: Request, page: AccountPag
   if (act !== undefined && signIn !== undefined && isComplete(page, signIn))
     return isRecent(services, signIn) ? act(services, posted, signIn, shown) : next(services, page, shown, signIn);
   const result = await signInByForm(services, posted);
-  if ('reply' in result) return result.reply;
+  if ('response' in result) return result.response;
   return next(services, page, { ...shown, browser: result.browser, cookie: result.cookie }, result.signIn);
 }
 
-/** The next page of a browser: the sign-in page, the page of the missing step, or the requested page. */
+/** Returns the next page of a browser: the sign-in page, the page of the missing step, or the requested page. */
 function next(
   services: PageServices,
   page: AccountPage,
@@ -139,7 +139,7 @@ function backToConsole({ redirectUri }: FormPurpose): HttpResponse {
   return { status: 303, headers: { location: redirectUri ?? '/', 'cache-control': 'no-store' } };
 }
 
-/** `GET` and `POST /connect/authenticator`: where users set up an authenticator app, and get new recovery codes. */
+/** `GET` and `POST /connect/authenticator`: users set up an authenticator app, or get new recovery codes. */
 export const authenticatorPageEndpoints = accountEndpoints(
   '/connect/authenticator',
   {
@@ -149,7 +149,7 @@ export const authenticatorPageEndpoints = accountEndpoints(
   {
     GET: { operationId: 'showAuthenticatorPage', summary: 'Show the page for two-step verification' },
     POST: { operationId: 'changeAuthenticator', summary: 'Set up an authenticator app, or get new recovery codes' },
-    posted: { 303: 'To the console.', 403: 'The page again: the code is wrong, or the form is not valid.' },
+    posted: { 303: 'Redirect to the console.', 403: 'The page again: the code is wrong, or the form is not valid.' },
   },
 );
 
@@ -201,8 +201,8 @@ const impossible =
   'Browsers allow passkeys only at an https URL with a host name, or on localhost. Set --auth-url to such a URL';
 
 /**
- * `GET` and `POST /connect/passkey`: where users add a passkey. The page is on the auth host, because browsers bind passkeys to the
- * host of the sign-in page. The console may have another one.
+ * `GET` and `POST /connect/passkey`: users add a passkey. The page is on the auth host, because browsers bind passkeys
+ * to the host of the sign-in page. The console can have another host.
  */
 export const passkeyPageEndpoints = accountEndpoints(
   '/connect/passkey',
@@ -216,7 +216,10 @@ export const passkeyPageEndpoints = accountEndpoints(
     GET: { operationId: 'showPasskeyPage', summary: 'Show the page for adding a passkey' },
     POST: { operationId: 'addPasskey', summary: 'Add a passkey' },
     responses: { 400: 'A page: browsers allow no passkeys at this URL, or the form is malformed.' },
-    posted: { 303: 'To the console, which lists the passkeys.', 403: 'The page again: the form is not valid.' },
+    posted: {
+      303: 'Redirect to the console, which lists the passkeys.',
+      403: 'The page again: the form is not valid.',
+    },
   },
 );
 
@@ -241,7 +244,7 @@ async function addPasskey(
   return showPasskey(services, page, signIn, { status: 400, text: result.fault });
 }
 
-/** `GET` and `POST /connect/identities`: where users link accounts at identity providers to their own. */
+/** `GET` and `POST /connect/identities`: users link accounts at identity providers to their own account. */
 export const linkPageEndpoints = accountEndpoints(
   '/connect/identities',
   { show: showLinks, actions: { link } },
@@ -249,7 +252,7 @@ export const linkPageEndpoints = accountEndpoints(
     GET: { operationId: 'showLinkPage', summary: 'Show the page for linking an account at an identity provider' },
     POST: { operationId: 'linkAccount', summary: 'Link an account at an identity provider' },
     posted: {
-      303: 'To the console.',
+      303: 'Redirect to the console.',
       403: 'The page again: the form is not valid.',
       503: 'A page: the provider cannot be reached.',
     },

@@ -1,7 +1,7 @@
 /*
- * src/auth/browser: the pages of the auth host. authorize.ts decides the next page of an authorization request, or issues a code. pages has
- * their HTML, forms reads what they send, account-pages.ts has the pages that change how a user signs in, and sso leads to providers and
- * back.
+ * src/auth/browser: the pages of the auth host. authorize.ts decides the next page of an authorization request, or
+ * issues a code. pages has the HTML of the pages, and forms reads the posted forms. account-pages.ts has the pages on
+ * which users change how they sign in. sso leads to identity providers and back.
  */
 import { isOfKnownReceiver } from '../../accounts/clients.ts';
 import { Refusal } from '../../contract/errors.ts';
@@ -30,18 +30,18 @@ import { signInByForm } from './forms/sign-in-form.ts';
 import { failurePage, refusalPage } from './pages/failure-page.ts';
 import { confirmPage, loginPage } from './pages/sign-in-pages.ts';
 
-/** A posted request is redirected to a `GET`, whose URL must fit into a request head. */
+/** Maximum length of a posted request. It is redirected to a `GET`, whose URL must fit into a request head. */
 const longestQuery = 8192;
 
 const access = { credential: 'None; the cookie of the sign-in page', who: 'Anyone with a browser' };
 
 const responses = {
   200: 'The sign-in page, or a page that asks for confirmation.',
-  303: 'To the redirect URI of the client, with a code or an error (RFC 6749 §4.1.2).',
+  303: 'Redirect to the client, with a code or an error (RFC 6749 §4.1.2).',
   400: 'A page: the client or its redirect URI is unknown, or the request is invalid and the browser is not signed in.',
 };
 
-/** `GET` and `POST /connect/authorize` (RFC 6749 §3.1), and the pages behind it. */
+/** `GET` and `POST /connect/authorize` (RFC 6749 §3.1), and the pages of the sign-in. */
 export const authorizeEndpoints = pageEndpoints<PageServices>('/connect/authorize', access, {
   GET: {
     operationId: 'authorize',
@@ -57,7 +57,7 @@ export const authorizeEndpoints = pageEndpoints<PageServices>('/connect/authoriz
     form: authorizationParameters,
     responses: {
       ...responses,
-      303: 'To the same request as a `GET`, or to the redirect URI of the client.',
+      303: 'Redirect to the same request as a `GET`, or to the client.',
       403: 'The page again: the form is not valid.',
       429: 'The page again: too many attempts have failed.',
       503: 'The page again: the service is busy.',
@@ -83,8 +83,8 @@ async function servePage(
 }
 
 /**
- * Reads the request. Errors are redirected only from a signed-in browser, or for `prompt=none`. Otherwise anyone who registers
- * a client could use a URL of this service as an open redirector (RFC 9700 §4.11.2).
+ * Reads the request. An error is redirected only from a signed-in browser, or for `prompt=none`. Otherwise anyone who
+ * registers a client could use a URL of this service as an open redirector (RFC 9700 §4.11.2).
  * @throws {AuthorizationError} an error to redirect
  * @throws {UnknownReturnAddress}
  */
@@ -103,8 +103,8 @@ async function readRequest(
 }
 
 /**
- * A client may post its request (OpenID Connect Core §3.1.2.1). A browser that comes from another site sends its cookie only
- * with a `GET`.
+ * Redirects a posted request to a `GET`. Clients may post (OpenID Connect Core §3.1.2.1), but a browser that comes from
+ * another site sends its cookie only with a `GET`.
  */
 async function sendOn(request: Request): Promise<HttpResponse> {
   const location = `?${new URLSearchParams([...(await readForm(request))])}`;
@@ -119,8 +119,8 @@ function refuse({ issuer }: PageServices, error: unknown): HttpResponse {
 }
 
 /**
- * Answers an authorization request (OpenID Connect Core §3.1.2): with a code if the browser is suitably signed in, else with
- * the next page. For `prompt=none` it throws instead.
+ * Handles an authorization request (OpenID Connect Core §3.1.2). Responds with a code if the browser is suitably signed
+ * in, else with the next page. For `prompt=none` it throws instead.
  * @throws {AuthorizationError}
  */
 async function handleRequest(
@@ -147,7 +147,7 @@ async function handleRequest(
   }
 }
 
-/** What a browser's sign-in leads to: a code, perhaps after a confirmation, or a step that comes first. */
+/** The step that follows: a code, a confirmation, a missing step of the sign-in, or a new sign-in. */
 type NextStep =
   | { readonly next: 'code' | 'confirm' | 'step'; readonly signIn: CurrentSignIn }
   | { readonly next: 'sign-in' | 'other-account' };
@@ -164,7 +164,7 @@ async function findNextStep(
   if (signIn.missing !== undefined) return { next: 'step', signIn };
   const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${services.audience}/`);
   const isQuestion = prompt.has('consent') || prompt.has('select_account');
-  // Another program may listen there. It must not get a code without the user's confirmation (RFC 8252 §8.6).
+  // A program without a known receiver might listen there, so the user must confirm first (RFC 8252 §8.6).
   return { next: isKnown && !isQuestion ? 'code' : 'confirm', signIn };
 }
 
@@ -185,7 +185,7 @@ function respondSilently(services: PageServices, asked: AuthorizationRequest, st
   }
 }
 
-/** Issues the code. @throws {AuthorizationError} `temporarily_unavailable` */
+/** Issues the code, and redirects to the client. @throws {AuthorizationError} `temporarily_unavailable` */
 async function redirectWithCode(
   services: PageServices,
   asked: AuthorizationRequest,
@@ -221,7 +221,7 @@ async function meantUser(services: PageServices, { idTokenHint }: AuthorizationR
 }
 
 /**
- * Answers the form of a page. It is posted to the address of the authorization request.
+ * Handles the form of a page, which is posted to the address of the authorization request.
  * @throws {AuthorizationError}
  * @throws {OAuthError} `invalid_request` if the form cannot be read
  */
@@ -231,7 +231,7 @@ async function handleForm(
   asked: AuthorizationRequest,
 ): Promise<HttpResponse> {
   const posted = await readPostedForm(services, request, asked);
-  if ('reply' in posted) return posted.reply;
+  if ('response' in posted) return posted.response;
   switch (posted.form.get('action')) {
     case 'cancel':
       throw new AuthorizationError('access_denied', 'The user cancelled the sign-in', asked);
@@ -246,7 +246,7 @@ async function handleForm(
   }
 }
 
-/** The sign-in may have ended since the page was shown. */
+/** Continues a sign-in, which might have ended since the page was shown. */
 async function handleContinue(
   services: PageServices,
   { request, browser }: PostedForm,
@@ -264,12 +264,12 @@ async function handleSignIn(
   asked: AuthorizationRequest,
 ): Promise<HttpResponse> {
   const result = await signInByForm(services, posted);
-  if ('reply' in result) return result.reply;
+  if ('response' in result) return result.response;
   const response = await redirectSignedIn(services, asked, result.signIn);
   return { ...response, headers: { ...response.headers, 'set-cookie': result.cookie } };
 }
 
-/** The user has saved the recovery codes, and need not sign in again, even if the request demands a new sign-in. */
+/** Continues after the user has saved the recovery codes. No new sign-in is needed, even if the request demands one. */
 async function handleEnrolled(
   services: PageServices,
   posted: PostedForm,
@@ -288,7 +288,11 @@ async function redirectSignedIn(
 ): Promise<HttpResponse> {
   const meant = await meantUser(services, asked);
   if (meant === undefined || meant === signIn.user.id) return redirectWithCode(services, asked, signIn);
-  // The client requested the user of its id_token_hint, and accepts no other (OpenID Connect Core §3.1.2.1).
-  const refusal = new AuthorizationError('login_required', 'The user is not the one in id_token_hint', asked);
+  // The client requested the user of its id_token_hint, and accepts no other user (OpenID Connect Core §3.1.2.1).
+  const refusal = new AuthorizationError(
+    'login_required',
+    'The signed-in user is not the user in id_token_hint',
+    asked,
+  );
   return errorResponse(refusal, services.issuer);
 }

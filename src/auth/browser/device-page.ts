@@ -20,7 +20,7 @@ import { html } from './pages/html.ts';
 import { pageResponse } from './pages/page.ts';
 import { loginPage } from './pages/sign-in-pages.ts';
 
-/** The device whose user code is in the page's address, and its client. */
+/** A waiting device, found by the user code in the page's address, and its client. */
 interface DeviceMatch {
   readonly device: WaitingDevice;
   readonly client: OAuthClient;
@@ -37,7 +37,7 @@ const access = { credential: 'None; the cookie of the sign-in page', who: 'Anyon
 const query = Type.Object({ user_code: Type.Optional(text('The code that the device shows.')) });
 
 /**
- * `GET` and `POST /connect/device`: where a user enters the code that a device shows, and allows or denies access (RFC 8628
+ * `GET` and `POST /connect/device`: a user enters the code that a device shows, and allows or denies access (RFC 8628
  * §3.3).
  */
 export const devicePageEndpoints = pageEndpoints<PageServices>('/connect/device', access, {
@@ -50,7 +50,7 @@ export const devicePageEndpoints = pageEndpoints<PageServices>('/connect/device'
   },
   POST: {
     operationId: 'postDevicePage',
-    summary: 'Decide whether a device may act for the user',
+    summary: 'Allow or deny a device to act for the user',
     description: 'The body is the form of the page.',
     query,
     responses: {
@@ -79,7 +79,7 @@ function pageHandler(
 }
 
 /**
- * After too many wrong codes, a correct one must wait, too (RFC 8628 §5.1).
+ * Finds the device by its user code. After too many wrong codes, even a correct code must wait (RFC 8628 §5.1).
  * @throws {Refusal} `rate_limited`
  */
 function find({ devices, directory }: PageServices, request: Request, typed: string): DeviceMatch | undefined {
@@ -106,7 +106,7 @@ async function show(services: PageServices, request: Request, found: DeviceMatch
 
 async function decide(services: PageServices, request: Request, found: DeviceMatch): Promise<HttpResponse> {
   const posted = await readPostedForm(services, request, found);
-  if ('reply' in posted) return posted.reply;
+  if ('response' in posted) return posted.response;
   switch (posted.form.get('action')) {
     case 'cancel':
       return deny(services, found);
@@ -122,8 +122,8 @@ async function decide(services: PageServices, request: Request, found: DeviceMat
     }
     default: {
       const result = await signInByForm(services, posted);
-      if ('reply' in result) return result.reply;
-      // Signing in does not imply consent: someone else may have sent the user this address (RFC 8628 §5.4).
+      if ('response' in result) return result.response;
+      // Signing in does not imply consent: someone else might have sent the user this address (RFC 8628 §5.4).
       const page = { ...formPage(services, request, found), browser: result.browser, cookie: result.cookie };
       return devicePage(page, found.device, result.signIn.user.email);
     }
@@ -134,7 +134,7 @@ function mayAllow(services: PageServices, { client }: DeviceMatch, signIn: Curre
   return isRecent(services, signIn) && maySignIn(signIn.user, client) && signIn.missing === undefined;
 }
 
-/** Whether a device may get a session of this sign-in. It could not make dangerous changes with an old one. */
+/** True if a device can get a session of this sign-in. A session of an old sign-in could not make dangerous changes. */
 function isRecent({ clock }: PageServices, { authTime }: CurrentSignIn): boolean {
   return isRecentSignIn(authTime, clock.now());
 }
@@ -186,14 +186,14 @@ ${error ? html`<p class="error" id="error" role="alert">This code is wrong or ha
   });
 }
 
-/** The page on which a user allows or denies a device access. Someone else may have sent them its address (RFC 8628 §5.4). */
+/** The page on which a user allows a device. Someone else might have sent the user its address (RFC 8628 §5.4). */
 function devicePage(page: FormPage, { userCode, address }: WaitingDevice, email: string): HttpResponse {
   return formResponse(page, {
     title: 'Connect this device?',
     heading: `Connect ${page.clientName}?`,
-    intro: html`<p>It asks from <strong>${address}</strong> and shows the code <strong>${userCode}</strong>. It will act as
+    intro: html`<p>The request comes from <strong>${address}</strong>. The device shows the code <strong>${userCode}</strong>, and will act as
 <strong>${email}</strong>.</p>
-<p class="note">Continue only if you have just started this yourself and the code is the same there.</p>`,
+<p class="note">Continue only if you have just started this yourself and the device shows the same code.</p>`,
     form: html`<button name="action" value="continue">Continue</button>
 <button class="other" name="action" value="switch">Use another account</button>
 <button class="other" name="action" value="cancel">Cancel</button>`,

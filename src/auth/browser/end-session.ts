@@ -26,9 +26,9 @@ const parameters = Type.Object({
 const responses = {
   200: 'The user is signed out, or is asked whether to sign out.',
   204: 'The user of the access token is signed out.',
-  303: 'To `post_logout_redirect_uri`.',
+  303: 'Redirect to `post_logout_redirect_uri`.',
   400: 'A page: the request is malformed.',
-  401: 'The access token is not valid. The answer has no body.',
+  401: 'The access token is not valid. The response has no body.',
   503: 'A page: the store cannot commit the change.',
 };
 
@@ -36,8 +36,8 @@ const access = { credential: 'ID token, access token, or the cookie of the sign-
 const bind = (services: SsoServices) => (request: Request) => handleEndSession(services, request).catch(refuse);
 
 /**
- * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The user is identified by the
- * client's ID or access token, or by the browser's cookie. All tokens of that sign-in become invalid.
+ * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The user is identified
+ * by the client's ID or access token, or by the browser's cookie. All tokens of that sign-in become invalid.
  */
 export const endSessionEndpoints = pageEndpoints('/connect/endsession', access, {
   GET: { operationId: 'endSession', summary: 'Sign out a user', query: parameters, responses, bind },
@@ -64,7 +64,7 @@ async function handleEndSession(services: SsoServices, request: Request): Promis
       ...(signIn?.user.id === hint.sub ? { signIn } : {}),
     });
   } else if (signIn !== undefined) {
-    // Any page can send a browser here. That alone must not sign the user out.
+    // Any page can send a browser here, so the request alone must not sign the user out.
     if (request.method === 'GET' || isFromElsewhere(request, services.issuer))
       return signOutPage(signIn.user.email, asked.returnTo?.uri);
     await end(services, request, { userId: signIn.user.id, signIn });
@@ -78,7 +78,7 @@ async function handleEndSession(services: SsoServices, request: Request): Promis
   return onward ?? (returnTo === undefined ? signedOutPage() : goBack(returnTo));
 }
 
-/** A client that sends an access token is not a browser. It gets a status code, unless it requests a redirect. */
+/** Responds to a client, which is not a browser: with a status code, or with a redirect if requested. */
 async function handleClient(
   services: SsoServices,
   request: Request,
@@ -94,15 +94,15 @@ async function handleClient(
 
 interface SignOut {
   readonly userId: string;
-  /** The key of a session. Its sign-in ends with it. */
+  /** The key of a session. The sign-in of the session ends with it. */
   readonly session?: string;
   readonly signIn?: CurrentSignIn;
   readonly access?: AccessClaims;
 }
 
 /**
- * Ends the sign-in, and resolves when the change is on disk. Returns `false` without ending it if the access token has expired or
- * was revoked.
+ * Ends the sign-in, and resolves when the change is on disk. Returns `false` without ending it if the access token has
+ * expired or was revoked.
  * @throws {Refusal} `store_unavailable`
  */
 function end(services: SsoServices, { remoteAddress }: Request, signOut: SignOut): Promise<boolean> {
@@ -132,7 +132,7 @@ function refuse(error: unknown): HttpResponse {
 interface EndSessionRequest {
   /** The user, and the session of the client; `undefined` if the request has no hint. */
   readonly hint: IdTokenHint | undefined;
-  /** Where the user goes afterwards; `undefined` unless registered for the client. */
+  /** The registered address where the user goes afterwards; `undefined` without a registered address. */
   readonly returnTo: Destination | undefined;
 }
 
@@ -159,7 +159,7 @@ async function readHint(services: SsoServices, parameters: Form): Promise<IdToke
   return hint;
 }
 
-/** An unregistered address is ignored: the user is signed out, but not sent there. */
+/** Finds the return address. An unregistered one is ignored: the user is signed out, but not sent there. */
 function readReturn(
   { directory, audience }: SsoServices,
   parameters: Form,

@@ -33,7 +33,7 @@ import { leadToLink } from './sso/start.ts';
 
 const path = '/connect/invitation';
 
-/** The link for a user. Its secret is in the fragment, which browsers send to no server. */
+/** The link for a user. The secret is in the fragment, which browsers do not send to a server. */
 export function invitationUrl(issuer: string, token: string): string {
   return `${issuer}${path}#${token}`;
 }
@@ -51,7 +51,7 @@ const staleError: FormError = {
 
 const access = { credential: 'The secret of a link', who: 'The user of the link' };
 
-/** `GET` and `POST /connect/invitation`: where the user of an invitation or a reset link chooses a password. */
+/** `GET` and `POST /connect/invitation`: the user of an invitation or a reset link chooses a password. */
 export const invitationPageEndpoints = pageEndpoints<PageServices>(path, access, {
   GET: {
     operationId: 'showInvitationPage',
@@ -64,8 +64,8 @@ export const invitationPageEndpoints = pageEndpoints<PageServices>(path, access,
     summary: 'Choose a password with an invitation or a reset link',
     description: 'The body is the form of the page.',
     responses: {
-      200: 'The page for the password, or one that leads to an identity provider.',
-      303: 'To the console: the user is signed in.',
+      200: 'The page for the password, or a page that leads to an identity provider.',
+      303: 'Redirect to the console: the user is signed in.',
       400: 'The page again: the password is not valid.',
       403: 'The page again: the link or the form is not valid.',
       429: 'The page again: too many attempts have failed.',
@@ -85,7 +85,7 @@ function pageHandler(handle: (request: Request) => HttpResponse | Promise<HttpRe
   };
 }
 
-/** The user signs in to the console. */
+/** The purpose of the page: the user signs in to the console. */
 function createPurpose({ directory, audience }: PageServices): FormPurpose {
   return { client: findClient(directory, consoleClientId)!, redirectUri: `${audience}/console/sign-in` };
 }
@@ -97,7 +97,7 @@ function createPage(services: PageServices, request: Request) {
 async function handleForm(services: PageServices, request: Request): Promise<HttpResponse> {
   const page = createPage(services, request);
   const posted = await readPostedForm(services, request, createPurpose(services), () => linkPage(page, staleError));
-  if ('reply' in posted) return posted.reply;
+  if ('response' in posted) return posted.response;
   const { form, browser } = posted;
   const token = secretIn(form.get('token') ?? '');
   const presented = { token, address: request.remoteAddress, browser };
@@ -141,7 +141,7 @@ async function acceptByForm(
   }
 }
 
-/** People may paste the whole link, or its secret. */
+/** The secret in the typed text. People can paste the whole link or only the secret. */
 function secretIn(typed: string): string {
   return typed.slice(typed.indexOf('#') + 1).trim();
 }
@@ -150,7 +150,7 @@ function rejection(found: Exclude<FoundLink, { outcome: 'valid' }>): FormError {
   return found.outcome === 'over' ? overError : throttled(found.wait);
 }
 
-/** Only one for users of a domain that must sign in with it. */
+/** The enabled providers; only the required one for users of a domain that must sign in with it. */
 function providersFor({ accountStore, providers }: PageServices, user: User) {
   const required = requiredProvider(accountStore, user);
   return providers.enabled().filter(({ id }) => required === undefined || id === required);
@@ -180,13 +180,13 @@ interface PresentedLink {
   readonly browser: Browser;
 }
 
-/** The link is not valid: it was used, replaced or withdrawn, or has expired; or too many attempts have failed (`wait` in seconds). */
+/** `over`: the link was used, replaced or withdrawn, or has expired. `throttled`: wait this many seconds. */
 type LinkRefusal = { readonly outcome: 'over' } | { readonly outcome: 'throttled'; readonly wait: number };
 
 type FoundLink = { readonly outcome: 'valid'; readonly user: User } | LinkRefusal;
 
 /**
- * Finds the user of a link. Attempts are throttled as sign-ins are, with the link in place of the account.
+ * Finds the user of a link. Attempts are throttled in the same way as sign-ins, with the link in place of the account.
  * @throws {Refusal} `store_unavailable`
  */
 async function findLink(services: SignInServices, presented: PresentedLink): Promise<FoundLink> {
@@ -215,7 +215,7 @@ type AcceptResult =
 const noPasswords = 'You cannot use a password here. Continue with an identity provider.';
 
 /**
- * Sets the password of the user of a link, ends their sessions, and signs them in to the console.
+ * Sets the password of the user of a link, ends the user's sessions, and signs the user in to the console.
  * @throws {Refusal} `rate_limited`, `backpressure`, `store_unavailable`
  */
 export async function acceptInvitation(services: SignInServices, typed: TypedForLink): Promise<AcceptResult> {
@@ -231,7 +231,7 @@ export async function acceptInvitation(services: SignInServices, typed: TypedFor
     return { outcome: 'refused', user: found.user, fault: `The password ${commonPassword}.` };
   return directory.under({ id, address }).change((tx) => {
     const now = clock.now();
-    // The policy may have changed since the page was shown.
+    // The policy might have changed since the page was shown.
     if (!mayUsePassword(tx, found.user)) return { outcome: 'refused', user: found.user, fault: noPasswords };
     const user = redeemInvitation(tx, token, now);
     if (user === undefined) return { outcome: 'over' };
@@ -257,7 +257,7 @@ async function hashUncommon(
   }
 }
 
-/** Submits the secret in the fragment of the address, and removes it there. */
+/** Submits the secret in the fragment of the address, and removes it from the address. */
 const moveSecret = pageScript(`
 const secret = location.hash.slice(1);
 if (secret !== '') {
@@ -290,7 +290,7 @@ interface InvitedUser {
   readonly email: string;
   readonly teams: readonly string[];
   readonly mayUsePassword: boolean;
-  /** The identity providers with which they may sign in from then on. */
+  /** The enabled identity providers with which the user can sign in from then on. */
   readonly providers: readonly Pick<IdentityProvider, 'id' | 'name'>[];
 }
 
@@ -299,7 +299,7 @@ function choosePasswordPage(page: FormPage, token: string, invited: InvitedUser,
   const isNew = purpose === 'invitation';
   const places = teams.map((team, at) => html`${at === 0 ? '' : ', '}<strong>${team}</strong>`);
   const task = mayUsePassword
-    ? html`Choose a password for <strong>${email}</strong>.${isNew ? '' : ' It signs you out everywhere else.'}`
+    ? html`Choose a password for <strong>${email}</strong>.${isNew ? '' : ' This signs you out everywhere else.'}`
     : providers.length > 0
       ? html`Choose how <strong>${email}</strong> signs in.`
       : html`The identity provider of <strong>${email}</strong> is disabled. Ask an administrator to enable it.`;

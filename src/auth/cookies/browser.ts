@@ -3,15 +3,15 @@ import { readCookies } from '../../http/pairs.ts';
 import type { Request } from '../../http/types.ts';
 
 /**
- * A browser, identified by its cookie. `id` names a sign-in, and each sign-in has a new one. `mark` is permanent, and shows
- * that someone has signed in with the browser before. Both are 256 random bits.
+ * A browser, identified by its cookie. `id` identifies the sign-in and is renewed with it. `permanentId` stays, and
+ * shows that someone has signed in with the browser before. Both are 256 random bits.
  */
 export interface Browser {
   readonly id: string;
   readonly permanentId: string;
 }
 
-/** Lifetime of a browser's mark after its last sign-in. The sign-in itself ends much sooner. */
+/** Lifetime of `permanentId` after the last sign-in of the browser. The sign-in ends much sooner. */
 const lifetimeSeconds = 90 * 24 * 3600;
 
 const idPattern = '[\\w-]{43}';
@@ -45,7 +45,7 @@ export class BrowserCookie {
   }
 }
 
-/** A browser with a new id. An unknown browser gets a new mark, too. */
+/** Gives a browser a new `id`, and an unknown browser also a `permanentId`. */
 export function renewBrowser(known: Browser | undefined, randomBytes: RandomBytes): Browser {
   return { id: newRandomId(randomBytes), permanentId: known?.permanentId ?? newRandomId(randomBytes) };
 }
@@ -54,19 +54,19 @@ function newRandomId(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(32)).toString('base64url');
 }
 
-/** The CSRF token of forms for this browser. No other site can know it, or set the cookie that it belongs to. */
+/** The CSRF token of forms for this browser. No other site can know it, or set the cookie from which it is derived. */
 export function formToken({ id }: Browser): string {
   return hashSecret(`form.${id}`);
 }
 
-/** Whether a form was made for this browser, compared in constant time. */
+/** True if a form was made for this browser. The comparison takes constant time. */
 export function isFormToken({ id }: Browser, token: string): boolean {
   return matchesHash(`form.${id}`, token);
 }
 
 /**
- * Whether the browser reports that another site sent this form. `Origin` is `null` if the page sends no `Referer`, as ours do.
- * That proves nothing, nor does a request without both headers.
+ * True if the browser reports that another site sent this form. A request without `Sec-Fetch-Site` and `Origin` proves
+ * nothing. Neither does `Origin: null`, which our pages cause because they send no `Referer`.
  * @param issuer the public URL of the auth host
  */
 export function isFromElsewhere(request: Pick<Request, 'header'>, issuer: string): boolean {

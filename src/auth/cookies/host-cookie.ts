@@ -3,15 +3,16 @@ export interface HostCookie {
   readonly name: string;
   /** The value of `Set-Cookie`. @param maxAge seconds */
   write(value: string, maxAge: number): string;
-  /** The value of `Set-Cookie` that removes it. */
+  /** The value of `Set-Cookie` that removes the cookie. */
   readonly removal: string;
 }
 
 type SameSite = 'Strict' | 'Lax';
 
 /**
- * A cookie of the base host. Over HTTPS no other host and no plain connection can set it. Over plain HTTP a browser sends a
- * cookie to every port of a host. The name therefore includes the port, and two services on one machine do not share it.
+ * A cookie of the base host. Over HTTPS no other host and no plain connection can set it. Over plain HTTP a browser
+ * sends a cookie to every port of a host. The name therefore includes the port, and two services on one machine do not
+ * share it.
  * @param baseUrl the public URL of the base host
  * @param id suffix of the name, which distinguishes cookies of the same kind
  */

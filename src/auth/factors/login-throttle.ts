@@ -11,7 +11,7 @@ import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 import type { Browser } from '../cookies/browser.ts';
 
 interface Rule {
-  /** Failures without a wait. The next attempt waits `shortestMs`, and each later one twice as long. */
+  /** Number of failures without a wait. The next attempt waits `shortestMs`, and each later attempt twice as long. */
   readonly free: number;
   readonly shortestMs: number;
   readonly longestMs: number;
@@ -21,9 +21,9 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /**
- * The throttles of an attempt. An attacker is stopped first at one account from one address, then at an address with any
- * account. An account is throttled only after failures from very many addresses. The longest wait is a quarter of an hour. A
- * browser that has signed in to the account before has a throttle of its own, so an attacker cannot lock the user out.
+ * The throttles of an attempt. An attacker is first stopped at one account from one address, then at an address with
+ * any account. An account is throttled only after failures from very many addresses. The longest wait is 15 minutes. A
+ * browser that has signed in to the account before has its own throttle, so an attacker cannot lock the user out.
  */
 const rules = {
   pair: { free: 5, shortestMs: 5_000, longestMs: 15 * minuteMs },
@@ -35,10 +35,10 @@ const rules = {
 type Kind = keyof typeof rules;
 const kinds = Object.keys(rules) as Kind[];
 
-/** How long failures are remembered after the last one. Few failures are forgotten sooner. */
+/** Time until failures are forgotten, counted from the last one. Few failures are forgotten sooner. */
 const forgetFewMs = 60 * minuteMs;
 const forgetManyMs = dayMs;
-/** How long a browser is remembered after its last sign-in. */
+/** Time until a browser is forgotten, counted from its last sign-in. */
 const forgetBrowserMs = 90 * dayMs;
 
 export interface ThrottleDeps {
@@ -47,22 +47,22 @@ export interface ThrottleDeps {
 }
 
 export interface Attempt {
-  /** As typed. */
+  /** E-mail address as typed. */
   readonly email: string;
   readonly address: string;
   readonly browser: Browser;
 }
 
-/** A counted attempt: seconds to wait, or 0 and the keys of the throttles that count it. */
+/** The result of counting an attempt: seconds to wait, or 0 and the keys of the throttles that counted it. */
 export interface CountedAttempt {
   readonly wait: number;
   readonly keys: readonly string[];
 }
 
 /**
- * Counts an attempt as failed before it is made, so that concurrent attempts all count; resolves when that is on disk.
- * `forgiveAttempt` removes the count after a success. An attempt that must wait is not counted.
- * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+ * Counts an attempt as failed before it is made, so that concurrent attempts all count. Resolves when the count is on
+ * disk. `forgiveAttempt` removes the count after a success. An attempt that must wait is not counted.
+ * @throws {Refusal} `store_unavailable`, `engine_unavailable`
  */
 export function countAttempt(deps: ThrottleDeps, attempt: Attempt): Promise<CountedAttempt> {
   const all = kinds.map((kind) => throttleKey(kind, attempt));
@@ -88,7 +88,7 @@ function countKeys(
   });
 }
 
-/** Counts an attempt without an account, by the address of the peer alone: see `countAttempt`. */
+/** Counts an attempt without an account, only by the address of the peer. See `countAttempt`. */
 export function countAddress(deps: ThrottleDeps, address: string): Promise<CountedAttempt> {
   return countKeys(deps, [addressKey(address)], () => [addressKey(address)]);
 }
@@ -100,7 +100,7 @@ export function uncountAttempt(
   return accountStore.throttles.change(keys, (tx) => uncount(tx, keys));
 }
 
-/** Records that an attempt succeeded: undoes its count, and remembers its browser. */
+/** Records that an attempt succeeded: removes its count, and remembers its browser. */
 export function forgiveAttempt(
   { accountStore, clock }: ThrottleDeps,
   attempt: Attempt,
@@ -109,7 +109,7 @@ export function forgiveAttempt(
   const own = throttleKey('browser', attempt);
   return accountStore.throttles.change([...new Set([...keys, own])], (tx) => {
     uncount(tx, keys);
-    // Failures at other throttles remain. Otherwise the owner of one account could guess at others without end.
+    // Failures at other throttles remain. Otherwise the owner of one account could guess other passwords endlessly.
     for (const key of keys) if (parseKind(key) === 'pair') tx.remove(key);
     tx.put(own, { failures: 0, lastAt: clock.now() });
   });
@@ -138,8 +138,8 @@ function uncount(tx: ThrottleTransaction, keys: readonly string[]): void {
 }
 
 /**
- * Forgets all failures, for an operator with access to the data directory. Throttles cannot be selected by account, because
- * their keys are hashes. Browsers that have signed in are still remembered.
+ * Forgets all failures, for an operator with access to the data directory. Throttles cannot be selected by account,
+ * because their keys are hashes. Browsers that have signed in are still remembered.
  */
 export async function forgetFailures(throttles: Throttles): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined; )
@@ -159,7 +159,7 @@ export function sweepThrottles(throttles: Throttles, after: string, now: number)
     throttles,
     after,
     (tx, key) => {
-      const found = tx.get(key); // The throttle may have changed since.
+      const found = tx.get(key); // The throttle might have changed since.
       if (found !== undefined && isThrottleOver(key, found, now)) tx.remove(key);
     },
     ({ key, failures }) => isThrottleOver(key, failures, now),
@@ -183,14 +183,14 @@ async function throttleStep(
   return found.length < stepLimit ? undefined : found.at(-1)?.key;
 }
 
-/** Whether a throttle has expired at `now` (Unix ms) and can be removed. */
+/** True if a throttle has expired at `now` (Unix ms) and can be removed. */
 export function isThrottleOver(key: string, { failures, lastAt }: LoginFailures, now: number): boolean {
   const kind = parseKind(key);
   if (kind === 'browser') return now >= lastAt + forgetBrowserMs;
   return now >= lastAt + (failures < rules[kind].free ? forgetFewMs : forgetManyMs);
 }
 
-/** A known browser has only its own throttle. */
+/** Chooses the throttles of an attempt. A known browser has only its own throttle. */
 function chooseKeys(reader: ThrottleTransaction, attempt: Attempt, now: number): string[] {
   const own = throttleKey('browser', attempt);
   if (failuresAt(reader, own, now) !== undefined) return [own];
@@ -202,7 +202,7 @@ function failuresAt(reader: ThrottleTransaction, key: string, now: number): Logi
   return found === undefined || isThrottleOver(key, found, now) ? undefined : found;
 }
 
-/** Remaining wait of an attempt, ms. It never exceeds the rule's, whatever the clock does. */
+/** The remaining wait of an attempt, ms. It never exceeds the wait of the rule, even if the clock was set back. */
 function waitMs(key: string, found: LoginFailures | undefined, now: number): number {
   const { free, shortestMs, longestMs } = rules[parseKind(key)];
   if (found === undefined || found.failures < free) return 0;
@@ -210,7 +210,7 @@ function waitMs(key: string, found: LoginFailures | undefined, now: number): num
   return Math.min(whole, found.lastAt + whole - now);
 }
 
-/** Keys are hashed: they reveal no IP address and no e-mail address. */
+/** The key of a throttle. It is hashed, so it reveals no IP address or e-mail address. */
 function throttleKey(kind: Kind, { email, address, browser }: Attempt): string {
   const account = email.toLowerCase();
   if (kind === 'address') return addressKey(address);

@@ -8,7 +8,7 @@ import { type CurrentSignIn, currentSignIn, isValidFor, missingStep } from '../o
 import { countAttempt, forgiveAttempt, verifyCounted } from './login-throttle.ts';
 import type { SignInServices } from './sign-in.ts';
 
-/** The browser of a user who has proven the first factor. */
+/** A browser whose user has proven the first factor. */
 interface SecondStep {
   readonly browser: Browser;
   readonly address: string;
@@ -26,8 +26,8 @@ type ProvenCode =
   | { readonly outcome: 'throttled'; readonly wait: number };
 
 /**
- * Completes a sign-in with a code of the user's authenticator app, or a recovery code. Guesses are throttled apart from
- * passwords: neither forgives the other's failures, or locks the other out.
+ * Completes a sign-in with a code of the user's authenticator app, or a recovery code. Guesses are throttled separately
+ * from passwords. A success does not forgive wrong passwords, and wrong codes do not block the password.
  * @throws {Refusal} `store_unavailable`
  */
 export async function proveCode(
@@ -67,7 +67,7 @@ type EnrolmentResult =
   | { readonly outcome: 'enrolled'; readonly signedIn: RecordedSignIn; readonly recoveryCodes: readonly string[] };
 
 /**
- * Completes a sign-in with a new authenticator app, which the policy demands and the user lacks.
+ * Completes a sign-in with a new authenticator app. The policy demands a second factor, and the user does not have one.
  * @throws {Refusal} `store_unavailable`
  */
 export async function enrol(
@@ -84,7 +84,7 @@ export async function enrol(
       const current = tx.users.get(user.id);
       const started = tx.get('signIns', signIn.key);
       if (current === undefined || started === undefined || !isValidFor(started, current)) return over;
-      // In another browser, the user may have added a factor since, which this one has not proven.
+      // The user might have added a factor in another browser, which this browser has not proven.
       if (missingStep(tx, current, authentication) !== 'enrolment') return over;
       const recoveryCodes = addTotp(services, totps, tx, user.id, enrolment);
       if (recoveryCodes === undefined) return wrong;
@@ -93,14 +93,14 @@ export async function enrol(
       return { outcome: 'enrolled', signedIn, recoveryCodes };
     });
   } catch (error) {
-    // Another browser was faster.
+    // Another browser has added an app first.
     if (error instanceof Refusal && error.code === 'conflict') return over;
     throw error;
   }
 }
 
 /**
- * Adds an authenticator app to the user of a complete sign-in, which then counts as proven by it.
+ * Adds an authenticator app to the user of a complete sign-in. The app then counts as a factor of the sign-in.
  * @returns the recovery codes; `undefined` if the code is wrong, or the sign-in has ended
  * @throws {Refusal} `conflict` if the user has one, `store_unavailable`
  */
@@ -122,12 +122,12 @@ export async function addAuthenticator(
   });
 }
 
-/** Period in which the recovery codes can be read before the user continues. */
+/** Time to read the recovery codes before the user continues. */
 const readingMs = 600_000;
 
 const toSeconds = (time: number) => Math.floor(time / 1000);
 
-/** Whether a sign-in has just added the user's authenticator app, so that its recovery codes were shown. */
+/** True if a sign-in has just added the user's authenticator app. Its recovery codes were then shown. */
 export function hasJustEnrolled(
   { accountStore, clock }: Services,
   { user, startedAt, missing }: CurrentSignIn,

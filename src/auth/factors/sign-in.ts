@@ -1,6 +1,6 @@
 /*
- * src/auth/factors: what proves a user, without pages. sign-in.ts checks a password, second-factor.ts a one-time password or a recovery
- * code, and passkeys speaks WebAuthn. login-throttle.ts counts failures of every factor.
+ * src/auth/factors: the factors that prove a user, without pages. sign-in.ts checks a password, second-factor.ts a code
+ * of an app or a recovery code, and passkeys implements WebAuthn. login-throttle.ts counts failures of all factors.
  */
 import type { PasswordPool } from '../../accounts/password-pool.ts';
 import { noPasswordHash } from '../../accounts/passwords.ts';
@@ -25,7 +25,7 @@ interface Credentials {
   readonly userAgent: string;
 }
 
-/** The outcome. An unknown account and a wrong password are indistinguishable. */
+/** The result of a sign-in. An unknown account and a wrong password are indistinguishable. */
 export type SignInResult =
   | RecordedSignIn
   | { readonly outcome: 'wrong' }
@@ -33,7 +33,7 @@ export type SignInResult =
   | { readonly outcome: 'throttled'; readonly wait: number };
 
 /**
- * Signs a user in; resolves when all of it is on disk: the failure count, the sign-in and the audit log entry.
+ * Signs a user in. Resolves when the failure count, the sign-in and the audit log entry are on disk.
  * @throws {Refusal} `backpressure`, `store_unavailable`
  */
 export async function signIn(
@@ -63,8 +63,10 @@ export async function signIn(
   return { outcome: 'wrong' };
 }
 
-/** Signs in a user whose password was correct; `undefined` if the user or the password has changed since the check, or the policy allows
- * the user no password. */
+/**
+ * Signs in a user whose password was correct; `undefined` if the user or the password has changed since the check, or
+ * the policy does not allow the user a password.
+ */
 function startFor(
   services: SignInServices,
   known: User,
@@ -78,12 +80,12 @@ function startFor(
   });
 }
 
-/** Takes the place of a browser's mark for the holder of a token. No cookie can contain such a mark. */
+/** The browser of a caller with a token. No cookie can contain this `permanentId`. */
 const tokenHolder = { id: '', permanentId: 'token' };
 
 /**
- * Whether the holder of a user's token also knows the user's password. Guesses are throttled as at the sign-in page, where they
- * lock out no known browser.
+ * True if the holder of a user's token also knows the user's password. Guesses are throttled as at the sign-in page,
+ * where they lock out no known browser.
  * @param address the address of the peer
  * @throws {Refusal} `rate_limited`, `backpressure`, `store_unavailable`
  */

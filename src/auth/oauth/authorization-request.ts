@@ -9,18 +9,18 @@ import type { Services } from './services.ts';
 interface ReturnAddress {
   readonly redirectUri: string;
   readonly state: string | null;
-  /** Whether the client requested an answer without a page: `prompt=none` (OpenID Connect Core §3.1.2.1). */
+  /** True if the client requested a response without a page: `prompt=none` (OpenID Connect Core §3.1.2.1). */
   readonly silent: boolean;
 }
 
-/** The values of `prompt` (OpenID Connect Core §3.1.2.1). Users are not asked for consent: signing in implies it. */
+/** Values of `prompt` (OpenID Connect Core §3.1.2.1). Users are not asked for consent: signing in implies it. */
 const prompts = ['none', 'login', 'consent', 'select_account'] as const;
 type Prompt = (typeof prompts)[number];
 
-/** A request that a code may be issued for (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1). */
+/** A valid authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1). */
 export interface AuthorizationRequest extends ReturnAddress {
   readonly client: OAuthClient;
-  /** The granted scopes: those requested that exist. */
+  /** The granted scopes: the requested scopes that exist. */
   readonly scope: string;
   readonly challenge: string;
   readonly nonce: string | null;
@@ -28,16 +28,16 @@ export interface AuthorizationRequest extends ReturnAddress {
   /** Maximum time since the user signed in, seconds; `null` for no limit. */
   readonly maxAge: number | null;
   readonly loginHint: string | null;
-  /** Not verified. */
+  /** An ID token that is not verified yet. */
   readonly idTokenHint: string | null;
 }
 
-/** A request with an unknown client or redirect URI, which cannot be redirected. Shown to the user. */
+/** An unknown client or redirect URI. The error is shown to the user, because it cannot be redirected. */
 export class UnknownReturnAddress extends Error {
   override readonly name = 'UnknownReturnAddress';
 }
 
-/** RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6. */
+/** Error codes of RFC 6749 §4.1.2.1 and OpenID Connect Core §3.1.2.6. */
 export type AuthorizationErrorCode =
   | 'invalid_request'
   | 'unsupported_response_type'
@@ -62,16 +62,16 @@ export class AuthorizationError extends Error {
   }
 }
 
-/** Maximum lengths, in characters. A longer value is rejected, not truncated. */
+/** Maximum lengths, in characters. A longer value is rejected, never truncated. */
 const longest = { state: 2048, nonce: 512, login_hint: 256, id_token_hint: 8192 };
 
-/** The form of an S256 challenge: 256 bits in base64url (RFC 7636 §4.2). */
+/** Form of an S256 challenge: 256 bits in base64url (RFC 7636 §4.2). */
 const challengeForm = /^[\w-]{43}$/;
 
 const limited = (name: keyof typeof longest, description: string) =>
   Type.Optional(Type.String({ maxLength: longest[name], description }));
 
-/** The parameters of an authorization request. Others are ignored. */
+/** Parameters of an authorization request. Other parameters are ignored. */
 export const authorizationParameters = Type.Object({
   client_id: text('The sign-in client.'),
   redirect_uri: text('A redirect URI that the client has registered.'),
@@ -137,7 +137,7 @@ function readClient({ directory }: Services, form: Form, repeated: ReadonlySet<s
   throw new UnknownReturnAddress('client_id is missing or not registered');
 }
 
-/** Required even if the client has registered only one. */
+/** Reads the redirect URI. It is required even if the client has registered only one. */
 function readRedirectUri(
   { audience }: Services,
   client: OAuthClient,
@@ -165,8 +165,8 @@ function readScope(form: Form, serviceScope: string, refuse: Refuse): string {
 }
 
 /**
- * The requested scopes that are granted; `undefined` without `openid`. Unknown scopes are ignored, as OpenID Connect Core
- * §3.1.2.1 requires. The answer lists the granted scopes.
+ * The granted scopes; `undefined` without `openid`. Unknown scopes are ignored, as OpenID Connect Core §3.1.2.1
+ * requires. The token response lists the granted scopes.
  */
 export function grantedScope(text: string | undefined, serviceScope: string): string | undefined {
   const asked = (text ?? '').split(' ');
@@ -174,7 +174,7 @@ export function grantedScope(text: string | undefined, serviceScope: string): st
   return ['openid', 'email', serviceScope].filter((scope) => asked.includes(scope)).join(' ');
 }
 
-/** Every client must use PKCE with S256 (RFC 9700 §2.1.1). Without a method it would be `plain`. */
+/** Reads the PKCE challenge. Every client must use S256 (RFC 9700 §2.1.1). The default method would be `plain`. */
 function readChallenge(form: Form, refuse: Refuse): string {
   const challenge = form.get('code_challenge') ?? '';
   if (form.get('code_challenge_method') !== 'S256' || !challengeForm.test(challenge))
@@ -185,8 +185,8 @@ function readChallenge(form: Form, refuse: Refuse): string {
 function readPrompt(form: Form, refuse: Refuse): ReadonlySet<Prompt> {
   const asked = new Set(splitWords(form.get('prompt')));
   const known = prompts.filter((prompt) => asked.has(prompt));
-  if (known.length < asked.size) refuse('invalid_request', `prompt may only contain ${prompts.join(', ')}`);
-  if (asked.has('none') && asked.size > 1) refuse('invalid_request', 'prompt combines none with another value');
+  if (known.length < asked.size) refuse('invalid_request', `prompt must contain only ${prompts.join(', ')}`);
+  if (asked.has('none') && asked.size > 1) refuse('invalid_request', 'prompt must not combine none with another value');
   return new Set(known);
 }
 
@@ -208,8 +208,8 @@ function short(form: Form, name: keyof typeof longest): string | null {
 }
 
 /**
- * The answer with a code: RFC 6749 §4.1.2.
- * @param issuer identifies who answers (RFC 9207)
+ * The response with a code (RFC 6749 §4.1.2).
+ * @param issuer identifies the sender of the response (RFC 9207)
  */
 export function codeResponse({ redirectUri, state }: ReturnAddress, code: string, issuer: string): HttpResponse {
   return redirect(redirectUri, { code, state, iss: issuer });
@@ -221,8 +221,8 @@ export function errorResponse({ code, message, to }: AuthorizationError, issuer:
 }
 
 /**
- * Adds parameters to a registered URI, which has no fragment. After a 303 the browser does not post the form again (RFC 9700
- * §4.12).
+ * Redirects to a registered URI, which has no fragment, with added parameters. After a 303 the browser does not post
+ * the form again (RFC 9700 §4.12).
  */
 export function redirect(uri: string, parameters: Readonly<Record<string, string | null>>): HttpResponse {
   const sent = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== null);

@@ -8,19 +8,19 @@ import { OAuthError } from './oauth-error.ts';
 import type { Services } from './services.ts';
 import { clockTolerance, readUnverified } from './tokens.ts';
 
-/** RFC 7523 §2.2. */
+/** The value of `client_assertion_type` (RFC 7523 §2.2). */
 export const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** A client that has signed an assertion, which it must not use again. */
+/** A client that has signed an assertion. The assertion must not be used again. */
 interface AssertedClient {
   readonly client: AuthenticatedClient;
-  /** Identifies the assertion: its `jti`, and its `exp` in seconds. */
+  /** The assertion: its `jti`, and its `exp` in seconds. */
   readonly assertion: { readonly jti: string; readonly exp: number };
 }
 
-/** Maximum size of an assertion. A longer one is rejected unread. */
+/** Maximum size of an assertion. A longer assertion is rejected unread. */
 const longestAssertion = 4096;
-/** How far ahead an assertion may expire, seconds. Until then its use is remembered. */
+/** Maximum remaining lifetime of an assertion, seconds. Its use is remembered until its expiry. */
 const longestLife = 300;
 const longestJti = 256;
 
@@ -56,8 +56,8 @@ export async function authenticateByAssertion(
 }
 
 /**
- * Uses up an assertion. A commit per assertion: call it only after the signature and the rate of the client were checked.
- * @throws {OAuthError} `invalid_client` if it was used before
+ * Marks an assertion as used. This costs a commit, so first check the signature and the rate of the client.
+ * @throws {OAuthError} `invalid_client` if the assertion was used before
  */
 export async function useOnce(
   { accountStore }: Pick<Services, 'accountStore'>,
@@ -72,7 +72,7 @@ export async function useOnce(
   if (!isFirst) throw refusal();
 }
 
-/** The client that an assertion claims to be from, for counting failures. Not verified; empty if missing. */
+/** The client that an assertion claims to be from; empty if missing. Not verified: use it only to count failures. */
 export function claimedByAssertion(form: Form): string {
   const token = form.get('client_assertion') ?? '';
   const sub = token.length > longestAssertion ? undefined : readUnverified(token)?.claims.sub;
@@ -93,7 +93,9 @@ function withKeys(directory: Services['directory'], id: string) {
   return undefined;
 }
 
-/** The keys that may have signed. Each verifies one algorithm only, whatever the header says. RFC 9864 renames `EdDSA`. */
+/**
+ * Selects possible keys. Each key verifies only its own algorithm, whatever the header says. RFC 9864 renames `EdDSA`.
+ */
 function candidates(
   keys: readonly PublicKey[],
   { kid, alg }: { readonly kid?: string; readonly alg?: string },
@@ -108,7 +110,7 @@ interface ExpectedClaims {
   readonly now: number;
 }
 
-/** The claims, if one of the keys verifies the assertion and the claims are as they must be. */
+/** The claims; `undefined` unless one of the keys verifies the assertion and the claims are as required. */
 async function verified(
   token: string,
   keys: readonly PublicKey[],
@@ -133,7 +135,7 @@ async function verified(
   return undefined;
 }
 
-/** An assertion for this service only, that need not be remembered for long. */
+/** True if an assertion is for this service only and expires soon, so that its use is not remembered for long. */
 function isBounded({ aud, exp = Infinity, iat, jti }: JWTPayload, audiences: readonly string[], now: number) {
   const latest = now / 1000 + clockTolerance;
   return (

@@ -12,7 +12,7 @@ import type { Session } from '../../storage/lmdb/auth-records.ts';
 import type { ApiKey, OAuthClient, User } from '../../storage/lmdb/records.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** The parameters of a form by name. A parameter without a value counts as omitted (RFC 6749 §3.2). */
+/** Parameters of a form by name. A parameter without a value counts as omitted (RFC 6749 §3.2). */
 export type Form = ReadonlyMap<string, string>;
 
 /** The authenticated caller of an endpoint for clients: a team's API key, or an application that people sign in to. */
@@ -20,7 +20,7 @@ export type AuthenticatedClient =
   | { readonly kind: 'api-key'; readonly id: string; readonly apiKey: ApiKey }
   | { readonly kind: 'sign-in'; readonly id: string; readonly client: OAuthClient };
 
-/** The console. The service itself exchanges its codes, for sessions with a cookie. */
+/** The id of the console. The service itself exchanges the console's codes, for sessions with a cookie. */
 export const consoleClientId = 'flagmeter-console';
 
 /** The built-in clients. A redirect URI that begins with a slash is relative to the base URL. */
@@ -31,17 +31,17 @@ const builtIn = new Map<string, OAuthClient>(
   ].map((client) => [client.clientId, client]),
 );
 
-/** A sign-in client by its id: built in, or registered by a team. */
+/** Finds a sign-in client by its id: a built-in client, or a client that a team registered. */
 export function findClient({ clients }: Pick<Accounts, 'clients'>, clientId: string): OAuthClient | undefined {
   return builtIn.get(clientId) ?? clients.get(clientId);
 }
 
-/** Whether a user may sign in to a client. A team's client is only for its members. */
+/** True if a user may sign in to a client. The client of a team is only for its members. */
 export function maySignIn({ teams }: Pick<User, 'teams'>, { teamId }: OAuthClient): boolean {
   return teamId === null || teams.includes(teamId);
 }
 
-/** The user, if they exist and may sign in to the client. */
+/** The user; `undefined` if deleted, or not allowed to sign in to the client. */
 export function signedInUser(
   accounts: Pick<Accounts, 'users' | 'clients'>,
   { userId, clientId }: Pick<Session, 'userId' | 'clientId'>,
@@ -52,8 +52,8 @@ export function signedInUser(
 }
 
 /**
- * The user's teams that a client may act in. A team's client may act in that team only, so that its operator gains no access to
- * the users' other teams. That also holds if the client is deleted meanwhile.
+ * The user's teams that a client may act in. The client of a team acts in that team only, so that its operator gains no
+ * access to the user's other teams. This also holds if the client is deleted in the meantime.
  */
 export function teamsThrough(
   { teams, primaryTeam }: Pick<User, 'teams' | 'primaryTeam'>,
@@ -65,7 +65,7 @@ export function teamsThrough(
   return { teams: teams.filter((team) => team === only), primaryTeam: only };
 }
 
-/** Whether a client registered this redirect URI. @param baseUrl the public URL of the management API */
+/** True if a client registered this redirect URI. @param baseUrl the public URL of the management API */
 export function matchesRedirect(
   { redirectUris }: Pick<OAuthClient, 'redirectUris'>,
   uri: string,
@@ -75,7 +75,7 @@ export function matchesRedirect(
 }
 
 /**
- * Authenticates a client: by its secret, in the form or the header, or as a public client by its id alone (RFC 6749 §2.3.1,
+ * Authenticates a client by its secret in the form or the header, or a public client by its id (RFC 6749 §2.3.1,
  * §3.2.1).
  * @throws {OAuthError} `invalid_client`, the same for an unknown client and a wrong secret; `invalid_request`
  */
@@ -101,7 +101,7 @@ export function authenticateClient(
   return { kind: 'api-key', id: claimed.id, apiKey };
 }
 
-/** @throws {OAuthError} `invalid_client`. Call it for an authenticated key only, because it reveals that the key exists. */
+/** @throws {OAuthError} `invalid_client`. Only for an authenticated key, because the error reveals that it exists. */
 export function checkNotExpired(apiKey: ApiKey, now: number, byHeader = false): void {
   if (!isUsable(apiKey, now)) throw invalidClient(byHeader, 'The API key has expired; create another one');
 }
@@ -123,7 +123,7 @@ function publicClient(clientId: string, name: string, redirectUris: readonly str
 interface ClaimedClient {
   readonly id: string;
   readonly secret: string;
-  /** Whether they came in the `Authorization` header, which determines the form of a refusal. */
+  /** True if they came in the `Authorization` header, which determines the form of a refusal. */
   readonly byHeader: boolean;
 }
 
@@ -149,7 +149,7 @@ function readClient(authorization: string | undefined, form: Form): ClaimedClien
   return { ...client, byHeader: true };
 }
 
-/** The id that a client claims, not verified; empty if missing. Never throws. */
+/** The id that a client claims; empty if missing. Not verified. Never throws. */
 export function claimedId(authorization: string | undefined, form: Form): string {
   const id = authorization === undefined ? undefined : parseBasic(authorization)?.id;
   return id ?? form.get('client_id') ?? '';
@@ -157,7 +157,7 @@ export function claimedId(authorization: string | undefined, form: Form): string
 
 export const unknownClient = 'The client is unknown or its secret is wrong';
 
-/** RFC 6749 §5.2 requires the challenge. It names the error, too, because some clients do not read the body. */
+/** The challenge that RFC 6749 §5.2 requires. It names the error, too, because some clients do not read the body. */
 const basicChallenge = (why: string) =>
   `Basic realm="flagmeter", charset="UTF-8", error="invalid_client", error_description="${why}"`;
 
@@ -167,7 +167,7 @@ export function invalidClient(byHeader: boolean, why = unknownClient): OAuthErro
   return new OAuthError('invalid_client', why, { status: 401, challenge });
 }
 
-/** RFC 7617 §2, with id and secret form-encoded as RFC 6749 §2.3.1 requires. */
+/** Parses the header of RFC 7617 §2, with id and secret form-encoded as RFC 6749 §2.3.1 requires. */
 function parseBasic(authorization: string): { id: string; secret: string } | undefined {
   const encoded = /^basic +([a-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
@@ -179,12 +179,12 @@ function parseBasic(authorization: string): { id: string; secret: string } | und
   return id && secret ? { id, secret } : undefined;
 }
 
-/** The origins of each client, cached by record: a record never changes. */
+/** Origin checks of the clients, cached by record, because a record never changes. */
 const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();
 
 /**
- * Returns the check of an origin. Pages of the console, and pages on the origin of a redirect URI of a public client, may use the
- * token endpoints and the management API.
+ * Returns the check of an origin. It allows pages of the console, and pages on the origin of a redirect URI of a public
+ * client. These can use the token endpoints and the management API.
  * @param baseUrl the public URL of the management API, under which the console lives
  */
 export function clientOrigins({ clients }: Pick<Directory, 'clients'>, baseUrl: string): (origin: string) => boolean {
@@ -205,7 +205,7 @@ function getMatcher(client: OAuthClient): (origin: string) => boolean {
   return matcher;
 }
 
-/** The origin of a redirect URI; for a loopback address, with any port (RFC 8252 §7.3). An app's own scheme has none. */
+/** The origin of a redirect URI; any port of a loopback address (RFC 8252 §7.3). The scheme of an app has no origin. */
 function listOrigins(uri: string): readonly string[] {
   const { protocol, hostname, origin } = new URL(uri);
   if (protocol === 'http:' && hostname !== 'localhost') return [`http://${hostname}:*`];
@@ -214,11 +214,13 @@ function listOrigins(uri: string): readonly string[] {
 
 export const tooOften = 'This client sends too many requests; wait, then retry';
 
-/** Limits the rate at which a client may get, revoke or introspect tokens. Each request costs a signature or a commit. */
+/**
+ * Limits the rate at which a client gets, revokes or introspects tokens. Each request costs a signature or a commit.
+ */
 export class ClientRates {
   readonly #limits: KeyedLimits;
 
-  /** @param rate requests per second, with bursts of twice as many; 0 means no limit */
+  /** @param rate requests per second, with bursts of twice this number; 0 means unlimited */
   constructor(rate: number) {
     this.#limits = new KeyedLimits(rate, 2 * rate);
   }
@@ -230,7 +232,7 @@ export class ClientRates {
 
   /**
    * @param now monotonic ms
-   * @throws {OAuthError} `slow_down`, with status 429, after too many
+   * @throws {OAuthError} `slow_down`, with status 429, if the rate is exceeded
    */
   take(key: string, now: number): void {
     const wait = this.#limits.take(key, now);
@@ -240,8 +242,8 @@ export class ClientRates {
 }
 
 /**
- * The rate limit key of a client. Anyone who knows the id can act as a public client, or try to exchange a token, so these are
- * limited by network.
+ * The rate limit key of a client. Anyone who knows its id can act as a public client, or try to exchange a token. Such
+ * requests are limited per network.
  */
 export function rateKey(client: AuthenticatedClient, request: Pick<Request, 'remoteAddress'>): string {
   const isPublic = client.kind === 'sign-in' ? client.client.secretHash === null : client.apiKey.trust !== undefined;
@@ -249,30 +251,30 @@ export function rateKey(client: AuthenticatedClient, request: Pick<Request, 'rem
   return isPublic ? `${client.id} ${findNetwork(request.remoteAddress)}` : client.id;
 }
 
-/** The rate limit key that all tokens of one holder share: an API key, or a user of a client. */
+/** The rate limit key of all tokens of one holder: an API key, or a user of a client. */
 export function holderKey({ sub, client_id: clientId }: { sub: string; client_id: string }): string {
   return sub === clientId ? clientId : `${clientId} ${sub}`;
 }
 
-/** Limit of failures of one client from one address, per minute and at once. */
+/** Limit of failures of one client from one address: per minute, and in a burst. */
 const ofClient = { rate: 1, burst: 60 };
 /** Limit of failures from one address, for all client ids. */
 const ofAddress = { rate: 10, burst: 600 };
 
-/** Client ids are truncated to this length: unauthenticated senders choose them. */
+/** Maximum length of a client id; longer ids are truncated, because unauthenticated senders choose them. */
 const longestId = 64;
 
 export const tooManyFailures = 'Too many requests have failed; wait, then retry';
 
-/** Slows down clients that fail to authenticate, or send invalid codes and refresh tokens. A success is free. */
+/** Slows down clients that fail to authenticate, or send invalid codes and refresh tokens. */
 export class ClientFailures {
   readonly #clients = new KeyedLimits(ofClient.rate, ofClient.burst);
   readonly #addresses = new KeyedLimits(ofAddress.rate, ofAddress.burst);
 
   /**
-   * Counts a failure. Successes are not limited: wrong guesses never lock out a client that knows the secret.
+   * Counts a failure. Successes are not limited, so wrong guesses never lock out a client that knows the secret.
    * @param now monotonic ms
-   * @throws {OAuthError} `temporarily_unavailable`, with status 429, after too many
+   * @throws {OAuthError} `temporarily_unavailable`, with status 429, after too many failures
    */
   note(clientId: string, address: string, now: number): void {
     const wait = Math.max(

@@ -10,13 +10,13 @@ import { isValidFor } from './sign-ins.ts';
 
 /** Lifetime of a code (RFC 6749 §4.1.2 recommends at most ten minutes). */
 const codeLifetimeMs = 60_000;
-/** How long an exchanged code is remembered, so that a replay ends its session. */
+/** Time for which an exchanged code is remembered, so that a replay ends its session. */
 const usedCodeLifetimeMs = 3_600_000;
 
 /**
- * Makes an authorization code: 256 random bits, valid once, for a minute. Resolves when it is on disk.
+ * Creates an authorization code: 256 random bits, valid once, for a minute. Resolves when it is on disk.
  * @param granted the request and its user; `redirectUri` exactly as sent
- * @throws {ApiError} `store_unavailable`
+ * @throws {Refusal} `store_unavailable`
  */
 export async function issueCode(
   { accountStore, clock, randomBytes }: Services,
@@ -36,7 +36,7 @@ interface PresentedCode {
   readonly verifier: string;
 }
 
-/** The outcome of an exchange. A replayed code has ended the session that it was exchanged for. */
+/** The result of an exchange. If a code was replayed, its session has been ended. */
 type Redemption<Begun = IssuedSession> =
   | { readonly outcome: 'exchanged'; readonly issued: Begun; readonly user: User; readonly nonce: string | null }
   | { readonly outcome: 'refused' | 'replayed' };
@@ -46,10 +46,10 @@ const refused = { outcome: 'refused' } as const;
 type Begin<Begun> = (services: Services, tx: AccountTransaction, code: AuthorizationCode) => Begun;
 
 /**
- * Exchanges a code for a session; resolves when the session is on disk. Of two requests with the same code, one succeeds.
+ * Exchanges a code for a session; resolves when the session is on disk. Of concurrent requests, only one succeeds.
  * @param address the address of the peer
  * @param begin `startSession`, or the function that starts another kind of session
- * @throws {ApiError} `store_unavailable`
+ * @throws {Refusal} `store_unavailable`
  */
 export function redeemCode<Begun extends Pick<IssuedSession, 'key'>>(
   services: Services,
@@ -77,7 +77,7 @@ function redeem<Begun extends Pick<IssuedSession, 'key'>>(
   }
   const user = signedInUser(tx, code);
   const signIn = tx.get('signIns', code.signIn);
-  // A user who has signed out or changed the password since gets no session.
+  // No session for a user who has signed out or changed the password since the code was issued.
   if (user === undefined || signIn === undefined || !isValidFor(signIn, user)) return refused;
   if (!isBoundTo(code, presented)) return refused;
   const issued = begin(services, tx, code);
@@ -85,12 +85,12 @@ function redeem<Begun extends Pick<IssuedSession, 'key'>>(
   return { outcome: 'exchanged', issued, user, nonce: code.nonce };
 }
 
-/** A code is for one client, one redirect URI, and the holder of the PKCE verifier. */
+/** True if the client, the redirect URI and the PKCE verifier match the code. */
 function isBoundTo(code: AuthorizationCode, { clientId, redirectUri, verifier }: PresentedCode): boolean {
   return code.clientId === clientId && code.redirectUri === redirectUri && matchesChallenge(verifier, code.challenge);
 }
 
-/** RFC 7636 §4.6, method S256; compared in constant time. */
+/** Compares by method S256 (RFC 7636 §4.6), in constant time. */
 function matchesChallenge(verifier: string, challenge: string): boolean {
   const found = createHash('sha256').update(verifier).digest();
   const wanted = Buffer.from(challenge, 'base64url');

@@ -7,13 +7,13 @@ import { deviceCodeLifetime, pollInterval } from './device-codes.ts';
 import { type ClientServices, clientEndpoint, clientForm } from './forms.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** RFC 8628 §3.2. */
+/** The response to a device (RFC 8628 §3.2). */
 const DeviceAuthorization = shape(
   'DeviceAuthorization',
   {
     device_code: text('The code with which the device polls the token endpoint.'),
     user_code: text('The code that the user enters.'),
-    verification_uri: text('The page where the user enters it.'),
+    verification_uri: text('The page where the user enters that code.'),
     verification_uri_complete: text('The same page, with the code.'),
     expires_in: count('Lifetime of both codes, in seconds.'),
     interval: count('Minimum interval between two polls, in seconds.'),

@@ -5,21 +5,21 @@ import { findNetwork } from '../../runtime/addresses.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Allowance, DeviceCode } from '../../storage/lmdb/auth-records.ts';
 
-/** Lifetime of a device's codes (RFC 8628 §3.2), seconds. */
+/** Lifetime of the codes of a device (RFC 8628 §3.2), seconds. */
 export const deviceCodeLifetime = 600;
-/** Minimum interval between two polls of a device, seconds. Each early poll makes it this much longer (§3.5). */
+/** Minimum interval between two polls of a device, seconds. Each early poll adds this interval (§3.5). */
 export const pollInterval = 5;
 
-/** How long an expired code is distinguished from an unknown one, ms. */
+/** Time for which an expired code is distinguished from an unknown one, ms. */
 const rememberMs = 300_000;
-/** Maximum number of pending devices. It is limited because anyone can request codes. */
+/** Maximum number of pending devices, limited because anyone can request codes. */
 const defaultMaxDevices = 10_000;
 
-/** No vowels, so that codes form no words, and no letters that look alike (RFC 8628 §6.1). Four bits each. */
+/** Letters of user codes, four bits each: no vowels, which form words, and no similar letters (RFC 8628 §6.1). */
 const alphabet = 'BCDFGHJKMPQRTVWX';
 const userCodeLength = 8;
 
-/** Starts with the letters of the user code, by which the device is found. */
+/** Form of a device code. It starts with the letters of the user code, by which the device is found. */
 const codeForm = new RegExp(`^fm_device_([${alphabet}]{${userCodeLength}})_[\\w-]{43}$`);
 
 interface DeviceRequest {
@@ -30,13 +30,13 @@ interface DeviceRequest {
 }
 
 export interface WaitingDevice extends DeviceRequest {
-  /** As shown: `BCDF-GHJK`. */
+  /** The user code as shown: `BCDF-GHJK`. */
   readonly userCode: string;
 }
 
 interface Pace {
   readonly intervalMs: number;
-  /** An earlier poll comes too soon. */
+  /** The earliest time of the next poll, Unix ms. */
   readonly pollFrom: number;
 }
 
@@ -48,15 +48,15 @@ interface DeviceCodeDeps {
 }
 
 /**
- * The devices that wait for their user (RFC 8628). A device may start at one node, be allowed at another and poll a third. Each
- * node tracks the polling rate on its own.
+ * The devices that wait for their users (RFC 8628). A device can start at one node, be allowed at another and poll a
+ * third. Each node tracks the polling rate separately.
  */
 export class DeviceCodes {
   readonly #deps: DeviceCodeDeps;
-  /** By the letters of the user code, oldest first. */
+  /** Polling rates by the letters of the user code, oldest first. */
   readonly #paces = new Map<string, Pace>();
 
-  /** Limits wrong user codes of a network: one per 5 s, with bursts of 20. */
+  /** Limits the wrong user codes of a network: one per 5 s, with bursts of 20. */
   readonly guesses = new KeyedLimits(1 / 5, 20);
 
   constructor(deps: DeviceCodeDeps) {
@@ -72,8 +72,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Makes the codes of a device. At the limit, the oldest devices of the network with the most are removed.
-   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+   * Creates the codes of a device. At the limit, the oldest devices of the network with the most devices are removed.
+   * @throws {Refusal} `store_unavailable`, `engine_unavailable`
    */
   async begin(request: DeviceRequest): Promise<{ readonly deviceCode: string; readonly userCode: string }> {
     const { accountStore, clock, randomBytes } = this.#deps;
@@ -92,14 +92,14 @@ export class DeviceCodes {
     return { deviceCode: formatDeviceCode(letters, secret), userCode: shown(letters) };
   }
 
-  /** The waiting device with this user code, however it was typed (RFC 8628 §6.1). */
+  /** Finds the waiting device with this user code, in any case and grouping (RFC 8628 §6.1). */
   find(typed: string): WaitingDevice | undefined {
     const letters = readLetters(typed);
     const device = this.#deps.accountStore.records('deviceCodes').get(letters);
     return device !== undefined && this.#isWaiting(device) ? { ...device, userCode: shown(letters) } : undefined;
   }
 
-  /** Drafts the user's decision on a device; `false` if the device no longer waits. */
+  /** Records the user's decision on a device; returns `false` if the device no longer waits. */
   decide(tx: Transaction, { userCode }: WaitingDevice, decision: Allowance | 'denied'): boolean {
     const letters = readLetters(userCode);
     const device = tx.get('deviceCodes', letters);
@@ -109,8 +109,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Answers a device that polls for its user's decision (RFC 8628 §3.4, §3.5). `allowed` is repeated until a plan with `take` is
-   * committed.
+   * Returns the user's decision to a device that polls (RFC 8628 §3.4, §3.5). `allowed` is repeated until a transaction
+   * with `take` is committed.
    */
   poll(deviceCode: string, clientId: string) {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
@@ -123,8 +123,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Drafts that a device takes what its user has allowed, once.
-   * @returns `undefined` if there is nothing to take
+   * Takes the allowance of a device, which can be taken once.
+   * @returns `undefined` if nothing is allowed
    */
   take(tx: Transaction, deviceCode: string, clientId: string): Allowance | undefined {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
@@ -179,14 +179,14 @@ function readLetters(typed: string): string {
   return typed.toUpperCase().replace(/[^A-Z]/g, '');
 }
 
-/** How many devices to remove at once, which makes scans rare. */
+/** Number of devices that are removed together, which makes scans rare. */
 const atOnce = 100;
 
 type Entry = readonly [key: string, device: DeviceCode];
 
 /**
- * Drafts the removal of devices to make room: those that expired before a time. If there are none, it removes the oldest of the
- * network with the most.
+ * Makes room: removes the devices that expired before a time. If no device has, it removes the oldest devices of the
+ * network with the most devices.
  */
 function makeRoom(tx: Transaction, expiredBefore: number): void {
   const all = [...tx.records('deviceCodes')];

@@ -12,15 +12,15 @@ import type { Services } from './services.ts';
 import { longestSessionMs } from './sessions.ts';
 import { type CurrentSignIn, lackingFactor, startSignIn } from './sign-ins.ts';
 
-/** What a sign-in starts from, whatever its factor. */
+/** The proof from which a sign-in starts, whatever its factor. */
 export interface Proven {
   readonly client: OAuthClient;
-  /** The browser before. Its sign-in ends. */
+  /** The previous state of the browser. Its sign-in ends. */
   readonly browser: Browser | undefined;
   readonly authentication: Authentication;
-  /** When the user signed in, seconds; by default now. */
+  /** The time when the user signed in, seconds; by default now. */
   readonly authTime?: number;
-  /** Name of the identity provider that proved it, for the audit log. */
+  /** Name of the identity provider that proved the user, for the audit log. */
   readonly provider?: string;
 }
 
@@ -29,8 +29,8 @@ export type RecordedSignIn =
   | { readonly outcome: 'not-a-member' };
 
 /**
- * Drafts the sign-in of a user, in a plan that has checked the proof: the client, the sign-in under a new id of the browser, and
- * the entry in the audit log. Set the cookie of the returned browser.
+ * Records the sign-in of a user in a transaction that has checked the proof. Checks the client, and writes the sign-in
+ * under a new id of the browser and an audit log entry. The caller sets the cookie of the returned browser.
  */
 export function recordSignIn(
   { clock, randomBytes }: Pick<Services, 'clock' | 'randomBytes'>,
@@ -46,7 +46,7 @@ export function recordSignIn(
   const browser = renewBrowser(before, randomBytes);
   const now = clock.now();
   const signIn = startSignIn(tx, user, { before, browser, authentication, authTime, now });
-  // Each step of a sign-in has a new key, and a logout of the provider must find the last one.
+  // Each step of a sign-in has a new key. A logout of the provider must find the last key.
   if (authentication.provider !== undefined)
     indexSignIn(tx, authentication.provider, { userId: user.id, signIn: signIn.key, now });
   const lacking = lackingFactor(tx, user, authentication);
@@ -55,8 +55,8 @@ export function recordSignIn(
 }
 
 /**
- * Drafts a sign-in with a further factor, which completes it. Its time becomes now, unless a provider proved the first factor: the user
- * may have signed in there long ago.
+ * Records a sign-in with a further factor, which completes it. Its time becomes now. If a provider proved the first
+ * factor, the time stays, because the user might have signed in there long ago.
  */
 export function recordFurtherFactor(
   sources: Pick<Services, 'clock' | 'randomBytes'>,
@@ -74,8 +74,8 @@ export function recordFurtherFactor(
 }
 
 /**
- * Notes a sign-in in the audit log. An attempt at an unknown account is noted, too, which takes equally long. The typed address is
- * not: it may be a password.
+ * Writes a sign-in to the audit log. A failure at an unknown account is recorded, too, and takes equally long. The
+ * typed address is not recorded, because it might be a password.
  */
 export function noteSignIn(
   tx: AccountTransaction,
@@ -110,8 +110,8 @@ function indexSignIn(
 }
 
 /**
- * Takes the sign-ins of a session at an issuer from the index or, without a `sid`, those of an account. With both, they must be of
- * both.
+ * Takes sign-ins from the index: the sign-ins of a session at an issuer or, without a `sid`, of an account. If both are
+ * given, both must match.
  */
 export function takeSignIns(tx: Transaction & Reader, { issuer, subject, sid }: AtIssuer): readonly ProviderSignIn[] {
   const [first = '', ...others] = listPrefixes(issuer, { sid, subject });

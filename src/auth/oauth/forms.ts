@@ -32,10 +32,10 @@ import type { TokenTotals } from './tokens.ts';
 import type { ValidateToken } from './validation.ts';
 import type { IssuerKeys } from './workload-token.ts';
 
-/** Maximum length, bytes. It exceeds the longest code, verifier, token and redirect URI together. */
+/** Maximum length, bytes. It exceeds the lengths of the longest code, verifier, token and redirect URI together. */
 const longestForm = 16_384;
 
-/** The refusal of a form with a repeated parameter (RFC 6749 §3.2). */
+/** Error text for a form with a repeated parameter (RFC 6749 §3.2). */
 export const repeatedParameter = 'A parameter is repeated';
 
 /**
@@ -71,7 +71,7 @@ export function parseForm(text: string): Form {
 }
 
 /**
- * The parameters, and the repeated names. For those, `form` has the first value.
+ * Parses parameters, and collects the repeated names. Of a repeated parameter, `form` has the first value.
  * @throws {OAuthError} `invalid_request`: broken encoding
  */
 export function parseParameters(text: string): { form: Form; repeated: ReadonlySet<string> } {
@@ -88,8 +88,8 @@ export function parseParameters(text: string): { form: Form; repeated: ReadonlyS
 }
 
 /**
- * Makes the reader of a form's fields. Fields that are not in the schema are ignored (RFC 6749 §3.2).
- * @param schema whose strings may have a `pattern`, explained by their `description`
+ * Returns a reader of a form's fields. Fields that are not in the schema are ignored (RFC 6749 §3.2).
+ * @param schema whose strings can have a `pattern`, explained by their `description`
  * @returns a function that throws an `OAuthError` with `invalid_request` for a missing or malformed field
  */
 function fieldReader<Schema extends TObject>({ properties, required }: Schema): (form: Form) => Static<Schema> {
@@ -117,7 +117,7 @@ interface FieldRules {
   readonly description?: string;
 }
 
-/** Services of the client endpoints. The endpoints share the rate limits. */
+/** Services of the client endpoints, which share the rate limits. */
 export interface ClientServices extends Services {
   readonly validate: ValidateToken;
   readonly devices: DeviceCodes;
@@ -179,15 +179,15 @@ interface ClientDeclaration<Body> {
    * @throws {OAuthError}
    */
   readonly choose?: (form: Form) => ClientForm<DeepReadonly<NoInfer<Body>>>;
-  /** The answer with status 200: JSON or an empty body. */
+  /** The response with status 200: JSON or an empty body. */
   readonly response: DeclaredResponse<Body>;
-  /** The refusals with status 400, besides a malformed form. */
+  /** Refusals with status 400, in addition to a malformed form. */
   readonly refuses: OAuthRefusals;
 }
 
 /**
- * Makes an endpoint for clients. Its refusals follow RFC 6749 §5.2. It limits the requests of each client and the failures of
- * each address.
+ * Creates an endpoint for clients, with refusals as in RFC 6749 §5.2. It limits the requests of each client and the
+ * failures of each address.
  */
 export function clientEndpoint<Body extends object | undefined>(
   path: string,
@@ -241,7 +241,7 @@ async function authenticateByKey(
   return recordUse(services, asserted.client);
 }
 
-/** The client, by its secret, or a public client by its id. @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down` */
+/** @throws {OAuthError} `invalid_client`, `invalid_request`, `slow_down` */
 function authenticateBySecret(
   services: ClientServices,
   authorization: string | undefined,
@@ -258,7 +258,7 @@ function recordUse({ directory }: ClientServices, client: AuthenticatedClient): 
   return client;
 }
 
-/** @throws {OAuthError} `slow_down` */
+/** Counts a request of a client. @throws {OAuthError} `slow_down` */
 function takeRate({ rates, clock }: ClientServices, client: AuthenticatedClient, request: Request): void {
   rates.take(rateKey(client, request), clock.monotonic());
 }
@@ -270,7 +270,7 @@ function successResponse(body: object | undefined): HttpResponse {
   return { status: 200, headers: uncached, body: JSON.stringify(body) };
 }
 
-/** Whether a failure may be a guess. */
+/** True if an error can result from a wrong guess. */
 function isFailure(error: unknown): boolean {
   return error instanceof OAuthError && (error.code === 'invalid_client' || error.code === 'invalid_grant');
 }
@@ -282,7 +282,7 @@ function refuse(error: unknown): HttpResponse {
   return oauthErrorResponse(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
 }
 
-/** The fields of every form: a client without an `Authorization` header identifies itself here (RFC 6749 §2.3.1). */
+/** Fields of every form: a client without an `Authorization` header identifies itself here (RFC 6749 §2.3.1). */
 const credentials = {
   client_id: Type.Optional(text('Client id, unless sent as `Authorization: Basic`.')),
   client_secret: Type.Optional(

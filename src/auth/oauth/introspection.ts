@@ -16,8 +16,8 @@ const Active = Type.Object({
   client_id: text('The client that the token was issued to.'),
   scope: text('The scopes, separated by spaces.'),
   sub: text('Id of the user. For a token of an API key, the client id.'),
-  iat: number('When it was issued, seconds since 1970.'),
-  exp: number('When it expires, seconds since 1970.'),
+  iat: number('Time of issue, seconds since 1970.'),
+  exp: number('Expiry time, seconds since 1970.'),
   iss: Type.Optional(text('The issuer.')),
   aud: Type.Optional(text('The audience.')),
   jti: Type.Optional(text('Id of the token.')),
@@ -32,12 +32,12 @@ const Inactive = Type.Object({ active: Type.Literal(false) });
 const Introspection = Type.Union([Active, Inactive], { component: 'Introspection', example: { active: false } });
 type Introspection = DeepReadonly<Static<typeof Introspection>>;
 
-/** The answer for a token that is not valid, or that the client may not see (RFC 7662 §2.2). */
+/** The response for a token that is not valid, or that the client is not allowed to see (RFC 7662 §2.2). */
 const inactive: Introspection = { active: false };
 
 const form = clientForm({ by: requireConfidentialClient, fields: tokenFields, handle: introspect });
 
-/** `POST /connect/introspect` (RFC 7662): whether a token is valid now, and its claims. */
+/** `POST /connect/introspect` (RFC 7662): reports if a token is valid now, and its claims. */
 export const introspectionEndpoint: Endpoint<ClientServices> = clientEndpoint('/connect/introspect', {
   operationId: 'introspectToken',
   summary: 'Introspect a token',
@@ -46,7 +46,7 @@ export const introspectionEndpoint: Endpoint<ClientServices> = clientEndpoint('/
   credential: 'Client id and secret, or a signed assertion',
   who: 'Any client, for its own tokens and the access tokens of members of its team',
   forms: [form],
-  response: jsonResponse(Introspection, 'Whether the token is valid, and its claims.'),
+  response: jsonResponse(Introspection, 'Validity and claims of the token.'),
   refuses: {},
 });
 

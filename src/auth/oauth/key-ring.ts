@@ -18,30 +18,30 @@ import type { Log } from '../../runtime/log.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import type { Jwk, SigningAlgorithm } from '../../storage/lmdb/auth-records.ts';
 
-/** Time from the publication of a new key to its first signature, and the `max-age` of the JWKS. */
+/** Time from the publication of a new key to its first signature; also the `max-age` of the JWKS. */
 export const publishedAheadSeconds = 60;
 
 /** Lifetime of an access token, seconds. */
 export const accessTokenLifetime = 3600;
 
-/** The type of a token: an access token (RFC 9068 §2.1) or an ID token. One never passes for the other. */
+/** Type of a token: an access token (RFC 9068 §2.1) or an ID token. Neither is accepted as the other. */
 export type TokenType = 'at+jwt' | 'JWT';
 
 interface Signer {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly privateKey: KeyObject;
-  /** The protected header of its tokens (RFC 7515 §4.1), base64url. */
+  /** Protected headers of the key's tokens (RFC 7515 §4.1), base64url. */
   readonly headers: Readonly<Record<TokenType, string>>;
 }
 
-/** A key that verifies tokens, only with its own algorithm. */
+/** A key that verifies tokens, with its own algorithm only. */
 interface Verifier {
   readonly alg: SigningAlgorithm;
   readonly publicKey: KeyObject;
 }
 
-/** The public part of a signing key, as in the JWKS (RFC 7517 §4). */
+/** The public part of a signing key, as published in the JWKS (RFC 7517 §4). */
 export interface PublicJwk extends Jwk {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
@@ -50,16 +50,16 @@ export interface PublicJwk extends Jwk {
 
 export interface SigningKeys {
   readonly current: Signer;
-  /** The key whose tokens of this type start with this header. A token selects one of our keys, and never includes its own. */
+  /** Finds the key whose tokens of this type start with this header. Keys in tokens are never used. */
   find(typ: TokenType, header: string): Verifier | undefined;
-  /** Newest first. The newest may not sign yet. Each change makes a new array. */
+  /** Published keys, newest first. The newest key might not sign yet. Each change makes a new array. */
   readonly published: readonly PublicJwk[];
 }
 
 /**
  * Imports signing keys once, for all signatures.
  * @param stored as from `storedKeys`
- * @throws {Error} if none of them signs
+ * @throws {Error} if no key signs
  */
 export function openSigningKeys(stored: readonly StoredKey[]): SigningKeys {
   const signer = getSigningKey(stored);
@@ -99,10 +99,10 @@ interface KeyRingDeps {
 
 const aheadMs = publishedAheadSeconds * 1000;
 
-/** How long the old key keeps signing: until other processes notice a rotation, and caches have the new key. */
+/** Time for which the old key keeps signing, until processes and caches know the new key. */
 const leewayMs = 60_000 + aheadMs;
 
-/** How long a retired key verifies. Its last token has expired by then. */
+/** Time for which a retired key verifies tokens. By then, its last token has expired. */
 const retiredLifeMs = accessTokenLifetime * 1000 + leewayMs;
 
 /**
@@ -116,7 +116,7 @@ export async function openKeyRing(deps: KeyRingDeps, alg: SigningAlgorithm): Pro
   return ring;
 }
 
-/** A node without PostgreSQL starts with the keys that it has. */
+/** Continues with the present keys if PostgreSQL is unreachable. */
 async function whileAway(change: Promise<void>, without: () => void): Promise<void> {
   try {
     await change;
@@ -126,7 +126,7 @@ async function whileAway(change: Promise<void>, without: () => void): Promise<vo
   }
 }
 
-/** If several nodes start at once with another algorithm, one makes the key. */
+/** Creates a key for another algorithm. If several nodes start with it together, only one creates the key. */
 async function changeAlgorithm({ clock, directory, log }: KeyRingDeps, alg: SigningAlgorithm): Promise<void> {
   const made = await newSigningKey(clock.now(), alg);
   const change = directory.change((tx) => {
@@ -151,11 +151,11 @@ function describeTarget({ kid, alg }: StoredKey) {
 export class KeyRing implements SigningKeys {
   readonly #deps: KeyRingDeps;
   #keys: SigningKeys;
-  /** The previous key keeps signing for a while from memory. On disk, its private part is gone. */
+  /** The key that signs: after a rotation, the previous key for a while. Its private part is only in memory. */
   #signer: Signer;
-  /** When the current key of the store starts to sign. */
+  /** The time from which the current key of the store signs. */
   #signsFrom = 0;
-  /** One refresh at a time, however slow the disk: two would write the same audit log entry. */
+  /** The refresh in progress. Only one runs at a time, because two would write the same audit log entry. */
   #refreshing: Promise<void> | undefined;
 
   constructor(deps: KeyRingDeps) {
@@ -178,8 +178,8 @@ export class KeyRing implements SigningKeys {
   }
 
   /**
-   * Reads changes from the store, signs with a new key once caches have it, and removes keys whose last token has expired. Call
-   * it every few seconds.
+   * Reads changes from the store, signs with a new key once caches have it, and removes keys whose last token has
+   * expired. Call it every few seconds.
    * @throws {Refusal} `store_unavailable`
    */
   refresh(): Promise<void> {
@@ -189,7 +189,7 @@ export class KeyRing implements SigningKeys {
     return this.#refreshing;
   }
 
-  /** A key of another node is loaded before this node answers with it. */
+  /** Loads a key that any node has created, before this node responds with it. */
   #hear(writes: readonly Write[]): void {
     if (writes.some(({ table }) => table === 'signingKeys')) this.#follow(storedKeys(this.#deps.accounts));
   }
@@ -208,7 +208,7 @@ export class KeyRing implements SigningKeys {
     const newest = this.#keys.current.kid;
     this.#keys = openSigningKeys(stored);
     if (this.#keys.current.kid !== newest) this.#signsFrom = clock.now() + aheadMs;
-    // The store no longer has the signer's key: nothing would verify its signatures.
+    // The store no longer has the signer's key, so nothing would verify its signatures.
     if (stored.every(({ kid }) => kid !== this.#signer.kid)) this.#signWithNewest();
   }
 
@@ -230,7 +230,7 @@ export class KeyRing implements SigningKeys {
     for (const { kid } of expired) log.info('removed a retired signing key', { keyId: kid });
   }
 
-  /** Another process may have created the key, but only this one numbers audit log entries. */
+  /** Writes the audit log entry of a key that another process has created. Only this process numbers the entries. */
   async #audit(key: StoredKey): Promise<void> {
     const { accounts, directory } = this.#deps;
     await directory.change((tx) => tx.note('signing-key.rotated', null, describeTarget(key)));

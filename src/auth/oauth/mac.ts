@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { SigningKeys } from './key-ring.ts';
 
-/** The kinds of values that browsers keep for this service. A code for one kind is invalid for the others. */
+/** Kinds of values that browsers keep for this service. An HMAC for one kind is invalid for the others. */
 export type MacPurpose =
   | 'attempts at providers'
   | 'challenges of passkeys'
@@ -9,12 +9,12 @@ export type MacPurpose =
   | 'sign-ins to the console'
   | 'sign-outs at providers';
 
-/** All nodes have the same signing keys. */
+/** Keys from which HMAC keys are derived. All nodes have the same signing keys. */
 export type MacKeys = Pick<SigningKeys, 'current'>;
 
 /**
- * The HMAC-SHA-256 of the parts, of which all but one must have a fixed length. A rotation of the signing key invalidates earlier
- * codes.
+ * Computes the HMAC-SHA-256 of the parts, of which all but one must have a fixed length. A rotation of the signing key
+ * invalidates earlier HMACs.
  */
 export function computeMac(
   { current }: MacKeys,
@@ -26,7 +26,7 @@ export function computeMac(
   return hmac.digest();
 }
 
-/** True if a code is the HMAC of the parts. The comparison takes constant time. */
+/** True if `found` is the HMAC of the parts. The comparison takes constant time. */
 export function verifyMac(
   found: Uint8Array,
   ...content: readonly [MacKeys, MacPurpose, ...(string | Uint8Array)[]]
@@ -36,14 +36,14 @@ export function verifyMac(
 }
 
 /**
- * Appends a code, which only this service can make, to a text that is not secret.
- * @param holder what the text is bound to, such as a part of the browser's cookie; always of the same length
+ * Appends an HMAC, which only this service can compute, to a text that is not secret.
+ * @param holder binds the text, for example to the browser's cookie; always of the same length
  */
 export function appendMac(keys: MacKeys, purpose: MacPurpose, holder: string, text: string): string {
   return `${text}.${computeMac(keys, purpose, holder, text).toString('base64url')}`;
 }
 
-/** The text before the code; `undefined` if the code is missing, or not for this text, purpose and holder. */
+/** The text before the HMAC; `undefined` if the HMAC is missing or wrong for this text, purpose and holder. */
 export function readMac(keys: MacKeys, purpose: MacPurpose, holder: string, value: string): string | undefined {
   const at = value.lastIndexOf('.');
   const text = value.slice(0, Math.max(at, 0));
@@ -53,7 +53,7 @@ export function readMac(keys: MacKeys, purpose: MacPurpose, holder: string, valu
 
 const derived = new WeakMap<KeyObject, Map<MacPurpose, Buffer>>();
 
-/** A key for one purpose, derived from the signing key. It reveals nothing of that key. */
+/** Derives a key for one purpose from the signing key. It reveals nothing about the signing key. */
 function keyFor(signingKey: KeyObject, purpose: MacPurpose): Buffer {
   const known = derived.get(signingKey) ?? new Map<MacPurpose, Buffer>();
   derived.set(signingKey, known);

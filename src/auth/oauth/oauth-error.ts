@@ -5,8 +5,8 @@ import { sharedHeaders } from '../../http/request-ids.ts';
 import type { HttpResponse } from '../../http/types.ts';
 
 /**
- * The error codes of RFC 6749 §5.2, of RFC 8628 §3.5 for polling devices, of RFC 6750 §3.1 for bearer tokens, and that of an
- * unavailable service (RFC 6749 §4.1.2.1).
+ * Error codes of RFC 6749 §5.2, of RFC 8628 §3.5 for polling devices, of RFC 6750 §3.1 for bearer tokens, and the code
+ * of an unavailable service (RFC 6749 §4.1.2.1).
  */
 export type OAuthErrorCode =
   | 'invalid_request'
@@ -23,10 +23,10 @@ export type OAuthErrorCode =
   | 'insufficient_scope'
   | 'temporarily_unavailable';
 
-/** The codes with one status, each with a sample description. */
+/** Codes of the refusals with one status, each with a sample description. */
 export type OAuthRefusals = Readonly<Partial<Record<OAuthErrorCode, string>>>;
 
-/** Answers of the token endpoint must not be cached (RFC 6749 §5.1). */
+/** Headers of uncached responses. Token responses must not be cached (RFC 6749 §5.1). */
 export const uncached = sharedHeaders({
   'content-type': 'application/json',
   'cache-control': 'no-store',
@@ -60,7 +60,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** The answer for an error: RFC 6749 §5.2. */
+/** Makes the response for an error (RFC 6749 §5.2). */
 export function oauthErrorResponse({ code, message, status, challenge, retryAfter }: OAuthError): HttpResponse {
   return {
     status,

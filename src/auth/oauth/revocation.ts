@@ -21,12 +21,12 @@ const ofOther = 'The token was issued to another client';
 
 const form = clientForm({ by: (client) => client, fields: tokenFields, handle: revoke });
 
-/** `POST /connect/revocation` (RFC 7009): a client revokes one of its tokens, and the token's session. */
+/** `POST /connect/revocation` (RFC 7009): a client revokes its token and the token's session. */
 export const revocationEndpoint: Endpoint<ClientServices> = clientEndpoint('/connect/revocation', {
   operationId: 'revokeToken',
   summary: 'Revoke a token',
   description:
-    'Ends the session that the token belongs to. The answer is also 200 for a token that is not valid (RFC 7009 §2.2).',
+    'Ends the session that the token belongs to. The response is also 200 for a token that is not valid (RFC 7009 §2.2).',
   who: 'The client that the token was issued to',
   forms: [form],
   response: { description: 'The token is revoked, durably.', headers: {} },
@@ -86,7 +86,7 @@ const invalidateToken: Endpoint<ClientServices> = {
     operationId: 'invalidateToken',
     summary: 'Sign out: invalidate an access token',
     description:
-      'The request is the token itself, which may have any scope. It is rejected from the next request on. Its session ends, and with it the refresh token.',
+      'Invalidates the bearer token of the request, which can have any scope. The next request with it is rejected. Its session and its refresh token end, too.',
     security: [{ oauth2: [] }],
     responses: {
       200: jsonResponse(Invalidated, 'The token is invalidated, durably.', { 'Cache-Control': NotCached }),
@@ -126,9 +126,9 @@ async function handleInvalidation(services: ClientServices, request: Request): P
 }
 
 /**
- * Adds a token to the invalidation list and ends its session; resolves when that is on disk. Returns `false` if the token is no
- * longer valid. Of concurrent requests, one invalidates it.
- * @throws {ApiError} `store_unavailable`
+ * Adds a token to the invalidation list and ends its session; resolves when the change is on disk. Returns `false` if
+ * the token is no longer valid. Of concurrent requests, only one invalidates it.
+ * @throws {Refusal} `store_unavailable`
  */
 function invalidate(services: Services, claims: AccessClaims, { remoteAddress }: Request): Promise<boolean> {
   const { directory } = services;

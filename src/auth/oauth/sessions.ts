@@ -11,15 +11,15 @@ import { addToList, newTokenIdentity, type TokenIdentity } from './tokens.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** Idle lifetime of a session: how long its refresh token may be unused. */
+/** Idle lifetime of a session: the maximum time between two uses of its refresh tokens. */
 const idleMs = 30 * dayMs;
 const lifetimeMs = 90 * dayMs;
-/** The longest time from a sign-in to the end of its last session. */
+/** Maximum time from a sign-in to the end of its last session. */
 export const longestSessionMs = lifetimeSeconds * 1000 + lifetimeMs;
 
 type Sources = Pick<Services, 'clock' | 'randomBytes'>;
 
-/** The next state of a session, from which its tokens are made once it is on disk. */
+/** The new state of a session. Its tokens are signed when the state is on disk. */
 export interface IssuedSession {
   readonly key: string;
   readonly session: Session;
@@ -47,7 +47,7 @@ export function startSession(
   return rotateTokens(sources, tx, sessionId, begun);
 }
 
-/** Adds a new session to those of its user. */
+/** Adds a session to the index of its user's sessions. */
 export function indexSession(tx: Transaction, userId: string, key: string): void {
   tx.put('userSessions', userSessionKey(userId, key), true);
 }
@@ -79,7 +79,7 @@ function rotateTokens(
 
 /**
  * Ends a session with all its tokens.
- * @returns the session before; `undefined` if it does not exist
+ * @returns the ended session; `undefined` if it does not exist
  */
 export function endSession(sources: Pick<Sources, 'clock'>, tx: Transaction, key: string): Session | undefined {
   const session = tx.get('sessions', key);
@@ -89,7 +89,7 @@ export function endSession(sources: Pick<Sources, 'clock'>, tx: Transaction, key
   return session;
 }
 
-/** Removes only the session's records from the store. */
+/** Removes the records of a session, but does not invalidate its access token. */
 export function removeSession(tx: Transaction, key: string, { userId }: Session): void {
   tx.remove('sessions', key);
   tx.remove('userSessions', userSessionKey(userId, key));
@@ -101,7 +101,7 @@ export function endSignIn(sources: Pick<Sources, 'clock'>, tx: Transaction, user
   endUserSessions(sources, tx, userId, signIn);
 }
 
-/** Ends a user's sessions: all, or those from one sign-in. */
+/** Ends all sessions of a user, or only the sessions from one sign-in. */
 export function endUserSessions(
   sources: Pick<Sources, 'clock'>,
   tx: Transaction,
@@ -119,7 +119,7 @@ export function listSessionKeys(reader: Pick<Reader, 'keys'>, userId: string): r
   return Array.from(entries, (entry) => entry.slice(start.length));
 }
 
-/** The user of a valid session; `undefined` if it has expired, or the user may no longer use the client. */
+/** The user of a valid session; `undefined` if it has expired, or the user has lost access to the client. */
 export function findSessionUser(
   { clock }: Pick<Sources, 'clock'>,
   accounts: Pick<Accounts, 'users' | 'clients'>,
@@ -129,8 +129,8 @@ export function findSessionUser(
 }
 
 /**
- * When a session expires unless refreshed, Unix ms. A console session expires as the browser's sign-in would, because that
- * browser holds the cookie.
+ * The time when a session expires unless refreshed, Unix ms. A console session expires when the browser's sign-in
+ * would, because that browser holds the cookie.
  */
 export function endsAt({
   clientId,
@@ -171,10 +171,10 @@ interface RefreshToken {
   readonly secret: string;
 }
 
-/** Session id and secret: 128 and 256 random bits. */
+/** Form of a refresh token: session id and secret, 128 and 256 random bits. */
 const form = /^fm_refresh_([\w-]{22})\.([\w-]{43})$/;
 
-/** A session's id. Only its refresh tokens contain it; the store has only its hash. */
+/** Creates a session id. Only the session's refresh tokens contain it; the store has only its hash. */
 export function newSessionId(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(16)).toString('base64url');
 }
@@ -183,7 +183,7 @@ export function sessionKey(sessionId: string): string {
   return hashSecret(sessionId);
 }
 
-/** A new refresh token of a session, and the hash that the session keeps of its secret. */
+/** Creates a refresh token of a session, and the hash of its secret, which the session keeps. */
 function newRefreshToken(
   sessionId: string,
   randomBytes: RandomBytes,
@@ -199,7 +199,7 @@ export function readRefreshToken(text: string): (RefreshToken & { readonly sessi
   return { sessionId, session: sessionKey(sessionId), secret };
 }
 
-/** Whether a token is the current one of its session. Any other is spent or forged. */
+/** True if a token is the current one of its session. Any other token is spent or forged. */
 export function isCurrent({ secret }: RefreshToken, { refreshHash }: Session): boolean {
   return matchesHash(secret, refreshHash);
 }

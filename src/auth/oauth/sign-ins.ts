@@ -11,7 +11,7 @@ import type { Services } from './services.ts';
 
 const idleMs = 12 * 3_600_000;
 export const lifetimeSeconds = 7 * 24 * 3600;
-/** The precision of the last use. A commit per use would cost too much. */
+/** Precision of the recorded last use. A commit per use would cost too much. */
 const useMs = 60_000;
 const incompleteMs = 10 * 60_000;
 
@@ -19,22 +19,22 @@ const incompleteMs = 10 * 60_000;
 export const byPassword: Authentication = { factors: ['password'], userAgent: '' };
 
 export interface CurrentSignIn {
-  /** Its key in the store, which is not secret. */
+  /** The key of the sign-in in the store. It is not secret. */
   readonly key: string;
   readonly user: User;
-  /** When the user signed in, seconds. At a provider, that may have been earlier. */
+  /** The time when the user signed in, seconds. At a provider, that can be earlier than `startedAt`. */
   readonly authTime: number;
-  /** When the browser entered here, Unix ms. */
+  /** The time when the sign-in began here, Unix ms. */
   readonly startedAt: number;
   readonly lastSeenAt: number;
   readonly authentication: Authentication;
-  /** The step that comes before a code; `undefined` if the sign-in is complete. */
+  /** The step that must come before a code; `undefined` if the sign-in is complete. */
   readonly missing: MissingStep | undefined;
 }
 
 /**
- * The valid sign-in of a browser, marked as used now; `undefined` if there is none.
- * @throws {ApiError} `store_unavailable`
+ * The valid sign-in of a browser, with its last use recorded; `undefined` without a valid sign-in.
+ * @throws {Refusal} `store_unavailable`
  */
 export async function currentSignIn(
   { accountStore, directory, clock }: Pick<Services, 'accountStore' | 'directory' | 'clock'>,
@@ -46,13 +46,13 @@ export async function currentSignIn(
   const signIn = findSignIn(accountStore, directory, key, now);
   if (signIn !== undefined && now - signIn.lastSeenAt >= useMs)
     await accountStore.change((tx) => {
-      const last = tx.get('signIns', key); // The sign-in may have ended since.
+      const last = tx.get('signIns', key); // The sign-in might have ended since.
       if (last !== undefined) tx.put('signIns', key, { ...last, ...usedAt(signIn.user, signIn.authTime, now) });
     });
   return signIn;
 }
 
-/** The valid sign-in with a key. @param now Unix ms */
+/** Finds the valid sign-in with a key. @param now Unix ms */
 export function findSignIn(
   reader: Pick<Reader, 'get' | 'keys'>,
   { users }: Pick<Accounts, 'users'>,
@@ -69,7 +69,7 @@ export function findSignIn(
   return { key, user, authTime, startedAt, lastSeenAt, authentication, missing };
 }
 
-/** Drafts the sign-in of a user in a browser, which gets a new id. The previous sign-in ends. */
+/** Starts the sign-in of a user in a browser, which gets a new id. The previous sign-in ends. */
 export function startSignIn(
   tx: Transaction,
   user: User,
@@ -90,7 +90,7 @@ export function startSignIn(
   return { key, user, authTime, startedAt: now, lastSeenAt: now, authentication, missing };
 }
 
-/** Whether a sign-in is still valid for its user. A new password ends it. */
+/** True if a sign-in is still valid for its user. A new password ends it. */
 export function isValidFor({ passwordId: signedInWith }: SignIn, { passwordHash }: User): boolean {
   return signedInWith === passwordId(passwordHash);
 }
@@ -100,7 +100,7 @@ function signInKey({ id }: Browser): string {
 }
 
 /**
- * When a sign-in last used at a given time ends, Unix ms.
+ * The end of a sign-in that was last used at a given time, Unix ms.
  * @param authTime when the user signed in, seconds
  */
 export function signInEndsAt(lastUsedAt: number, authTime: number): number {
@@ -114,7 +114,7 @@ function usedAt({ id: userId, passwordHash }: User, authTime: number, now: numbe
 
 type MissingStep = 'second-factor' | 'new-password' | 'enrolment';
 
-/** What a sign-in still lacks; `undefined` once it is complete. */
+/** The step that a sign-in still needs; `undefined` if it is complete. */
 export function missingStep(
   reader: Pick<Reader, 'get' | 'keys'>,
   user: User,
@@ -128,8 +128,8 @@ export function missingStep(
 }
 
 /**
- * Whether a sign-in needs a second factor: if the policy demands one, or the user has an authenticator app. A passkey alone is
- * another way to sign in, and not asked for after a password.
+ * The missing second factor of a sign-in. It is needed if the policy demands one, or the user has an authenticator app.
+ * A passkey alone is another way to sign in, so it is not requested after a password.
  */
 export function lackingFactor(
   reader: Pick<Reader, 'get' | 'keys'>,
@@ -143,7 +143,7 @@ export function lackingFactor(
   return own.length > 0 ? 'second-factor' : 'enrolment';
 }
 
-/** A passkey with user verification counts as two factors, and so does the sign-in at a provider that is trusted with both. */
+/** True if two factors are proven: by a passkey with user verification, or by a provider trusted with both. */
 function isTwoFactors({ factors, provider }: Authentication): boolean {
   const single = ['password', 'invitation', ...(provider?.isOneFactor ? ['provider'] : [])];
   return factors.some((factor) => !single.includes(factor));

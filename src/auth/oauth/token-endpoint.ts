@@ -1,7 +1,7 @@
 /*
- * src/auth/oauth: the endpoints of clients, and what they work with. forms.ts reads a form, clients.ts authenticates its sender, and
- * token-endpoint.ts responds with tokens (tokens.ts), which are signed with the keys of key-ring.ts. validation.ts checks access tokens.
- * sign-ins.ts has the sign-ins of browsers, codes.ts and device-codes.ts what they grant, and sessions.ts the sessions of clients.
+ * src/auth/oauth: the endpoints of clients. forms.ts reads a form, clients.ts authenticates its sender, and
+ * token-endpoint.ts responds with tokens (tokens.ts), signed by key-ring.ts. validation.ts checks access tokens.
+ * codes.ts and device-codes.ts turn the sign-ins of browsers (sign-ins.ts) into sessions of clients (sessions.ts).
  */
 import Type, { type Static } from 'typebox';
 import type { AccountTransaction } from '../../accounts/account-draft.ts';
@@ -39,7 +39,7 @@ import { isValidFor } from './sign-ins.ts';
 import { issueAccessToken, issueIdToken, newTokenIdentity, type Subject } from './tokens.ts';
 import { verifyWorkload } from './workload-token.ts';
 
-/** The answer of the token endpoint (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). */
+/** The response of the token endpoint (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). */
 const TokenResponse = shape(
   'Tokens',
   {
@@ -65,7 +65,7 @@ function createTokenResponse(
 
 /**
  * Signs a client's tokens for its session, which must be on disk.
- * @param scope of the access token: that of the session, or a subset
+ * @param scope of the access token: the scope of the session, or a subset
  * @param nonce of the ID token, which is issued if the scope includes `openid`
  */
 async function signUserTokens(
@@ -100,7 +100,7 @@ async function signUserTokens(
   });
 }
 
-/** RFC 6749 §4.4: a client acts for itself, with the role and the team of its API key. */
+/** Grant of RFC 6749 §4.4: a client acts for itself, with the role and the team of its API key. */
 const clientCredentialsGrant: ClientForm<TokenResponse> = clientForm({
   by: requireApiKey,
   fields: {
@@ -138,7 +138,7 @@ function checkScope(asked: string | undefined, serviceScope: string): string {
 
 const invalidCode = 'The code is not valid';
 
-/** RFC 6749 §4.1.3 with PKCE (RFC 7636 §4.5): a code is exchanged for a session and its first tokens. */
+/** Grant of RFC 6749 §4.1.3 with PKCE (RFC 7636 §4.5): a code is exchanged for a session and its first tokens. */
 const authorizationCodeGrant: ClientForm<TokenResponse> = clientForm({
   by: requireSignInClient,
   fields: {
@@ -156,7 +156,7 @@ const authorizationCodeGrant: ClientForm<TokenResponse> = clientForm({
   },
 });
 
-/** RFC 6749 §6: a session continues with new tokens, which replace the old ones. */
+/** Grant of RFC 6749 §6: a session continues with new tokens, which replace the old ones. */
 const refreshTokenGrant: ClientForm<TokenResponse> = clientForm({
   by: requireSignInClient,
   fields: {
@@ -218,18 +218,18 @@ function narrow(granted: string, wanted: string | undefined): string {
 
 const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** RFC 8628 §3.4: a device polls until its user has decided, and then gets a session once. */
+/** Grant of RFC 8628 §3.4: a device polls until its user has decided, and then gets a session once. */
 const deviceCodeGrant: ClientForm<TokenResponse> = clientForm({
   by: requireSignInClient,
   fields: { grant_type: Type.Literal(deviceCodeGrantType), device_code: text('The device code.') },
   handle: ({ client, fields }, services) => poll(services, client.clientId, fields.device_code),
 });
 
-/** The refusals of a poll (RFC 8628 §3.5). */
+/** Refusals of a poll (RFC 8628 §3.5). */
 const pollRefusals = {
   authorization_pending: 'The user has not decided yet',
   slow_down: 'Wait five seconds longer between polls from now on',
-  access_denied: 'The user refused',
+  access_denied: 'The user denied access',
   expired_token: 'The device code has expired; start again',
 } as const;
 
@@ -256,7 +256,7 @@ async function poll(services: ClientServices, clientId: string, deviceCode: stri
 }
 
 /**
- * Starts the session. Of two concurrent polls, one gets it.
+ * Starts the session of a device. Of two concurrent polls, only one gets it.
  * @throws {OAuthError} `access_denied` if the user has signed out or lost access to the client
  */
 function start(
@@ -279,22 +279,22 @@ function invalidDeviceCode(): OAuthError {
   return new OAuthError('invalid_grant', 'The device code is not valid');
 }
 
-/** RFC 8693 §2.1. */
+/** The `grant_type` of a token exchange (RFC 8693 §2.1). */
 const tokenExchangeGrantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token';
 const subjectTokenTypes = ['urn:ietf:params:oauth:token-type:jwt', 'urn:ietf:params:oauth:token-type:id_token'];
 
 /**
- * Lifetime of an exchanged token, seconds. The lifetime of the subject token does not limit it: some platforms issue subject
- * tokens for five minutes, which is shorter than a job.
+ * Lifetime of an exchanged token, seconds. It can exceed the lifetime of the subject token: some platforms issue
+ * subject tokens for five minutes, which is shorter than a job.
  */
 const exchangedTokenLifetime = 900;
 
-/** A parameter of RFC 8693 that is not supported. */
+/** Parameters of RFC 8693 that are not supported. */
 const unsupported = ['actor_token', 'actor_token_type', 'resource', 'audience'];
 
-/** RFC 8693: a workload, such as a CI job, presents a token of its platform in place of a secret. */
+/** Grant of RFC 8693: a workload, such as a CI job, presents a token of its platform in place of a secret. */
 const tokenExchangeGrant: ClientForm<TokenResponse> = {
   ...clientForm({
     by: requireTrustingKey,
@@ -328,8 +328,8 @@ const tokenExchangeGrant: ClientForm<TokenResponse> = {
 };
 
 /**
- * The API key with the `client_id` of an exchange. The subject token authenticates it.
- * @throws {OAuthError} `invalid_client`, the same for an unknown key and one without a trust; `invalid_request`
+ * Finds the API key with the `client_id` of an exchange. The subject token authenticates it later.
+ * @throws {OAuthError} `invalid_client`, the same for an unknown key and a key without a trust; `invalid_request`
  */
 function identify({ directory }: ClientServices, authorization: string | undefined, form: Form): AuthenticatedClient {
   const id = form.get('client_id') ?? '';

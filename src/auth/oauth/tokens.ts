@@ -23,17 +23,17 @@ import type { TokenSettings } from './services.ts';
 const encoder = new TextEncoder();
 
 /**
- * Signs claims with the current key: a JWS in its compact form (RFC 7515 §3.1). jose's `SignJWT` costs twice as much: it copies
- * and checks the claims, which are typed here, and encodes the header anew for each token.
+ * Signs claims with the current key: a JWS in its compact form (RFC 7515 §3.1). jose's `SignJWT` costs twice as much:
+ * it copies and checks the claims, which are typed here, and encodes the header again for each token.
  */
 export function signJwt({ current }: SigningKeys, typ: TokenType, claims: JWTPayload): Promise<string> {
   const { alg, privateKey, headers } = current;
   const input = `${headers[typ]}.${base64url(Buffer.from(JSON.stringify(claims)))}`;
-  // Ed25519 has its own digest (RFC 8037 §3.1). JWS has no ASN.1 around an ECDSA signature (RFC 7518 §3.4).
+  // Ed25519 has its own digest (RFC 8037 §3.1). An ECDSA signature in a JWS has no ASN.1 encoding (RFC 7518 §3.4).
   const hash = alg === 'EdDSA' ? null : 'sha256';
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   return new Promise((resolve, reject) => {
-    // With a callback, the runtime signs on a thread of its pool.
+    // The callback makes the runtime sign on a thread of its pool.
     sign(hash, encoder.encode(input), key, (error, signature) =>
       error ? reject(error) : resolve(`${input}.${base64url(signature)}`),
     );
@@ -45,9 +45,9 @@ type ExpectedClaims = Pick<JWTVerifyOptions, 'audience'> &
   Required<Pick<JWTVerifyOptions, 'issuer' | 'requiredClaims' | 'currentDate'>>;
 
 /**
- * The claims of a token that one of our keys signed, or `undefined`. A token must be exactly what `signJwt` writes. The whole
- * header is compared before any cryptography: a token cannot select another algorithm or type, or include a key. Repeated
- * claims, and other encodings of claims or signature, are rejected.
+ * The claims of a token that one of our keys signed; `undefined` for any other token. A token must be exactly what
+ * `signJwt` writes. The whole header is compared before any cryptography, so a token cannot select another algorithm or
+ * type, or include a key. Repeated claims, and other encodings of claims or signature, are rejected.
  */
 async function verifyJwt(
   keys: SigningKeys,
@@ -88,16 +88,16 @@ export function readUnverified(
 /** Three parts in base64url without padding (RFC 7515 §7.1). jose is more lenient. */
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
-/** The algorithms that tokens of others may be signed with. None of them uses a shared secret. */
+/** Allowed algorithms of tokens that other issuers sign. None of them uses a shared secret. */
 export const asymmetric = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 
-/** Accepted difference between the clocks of a client or a provider and of this service, seconds. */
+/** Accepted clock difference between this service and a client or provider, seconds. */
 export const clockTolerance = 60;
 
-/** True if a time of a provider, seconds, is in the future, beyond the tolerance for the clocks. @param now Unix ms */
+/** True if a provider's time (seconds) is in the future, beyond the clock tolerance. @param now Unix ms */
 export function isLater(time: number | undefined, now: number): boolean {
   return time !== undefined && time > now / 1000 + clockTolerance;
 }
@@ -106,8 +106,8 @@ export function isLater(time: number | undefined, now: number): boolean {
 const longestToken = 8192;
 
 /**
- * The claims of our access tokens: RFC 9068 §2.2, plus the subject's role and teams. Times are Unix seconds. Tokens with other
- * claims are rejected: an unknown claim, such as `nbf`, might restrict the token's use.
+ * Claims of our access tokens: RFC 9068 §2.2, plus the subject's role and teams. Times are Unix seconds. Tokens with
+ * other claims are rejected: an unknown claim, such as `nbf`, might restrict the token's use.
  */
 const claims = Type.Object(
   {
@@ -133,12 +133,12 @@ const claimsChecker = compiled(claims);
 
 export type AccessClaims = Static<typeof claims>;
 
-/** The claims that a grant determines. The others are the same for all tokens. */
+/** The claims that a grant determines. The other claims are the same for all tokens. */
 export type Subject = Omit<AccessClaims, 'iss' | 'aud' | 'exp' | 'iat' | 'jti'>;
 
 /**
- * Rejects a token that is forged, expired or revoked. The error omits the reason, which could help an attacker. The exception is
- * an unknown signing key, which the JWKS reveals anyway. Tokens have one after a data directory was replaced.
+ * Rejects a token that is forged, expired or revoked. The error omits the reason, which could help an attacker. Only an
+ * unknown signing key is reported, because the JWKS reveals it anyway. It occurs after a data directory was replaced.
  */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';
@@ -153,7 +153,7 @@ export class InvalidToken extends Error {
 const ofAnotherStore =
   'The token was signed with a key that this server does not have: it comes from another server or data directory. Get a new token';
 
-/** Identifies a token: its id, and its times in Unix seconds. */
+/** Identifies a token: its id and its times in Unix seconds. */
 export type TokenIdentity = Pick<AccessClaims, 'jti' | 'iat' | 'exp'>;
 
 export function newTokenIdentity(
@@ -188,7 +188,7 @@ export async function verifyAccessToken(settings: TokenSettings, token: string):
   throw new InvalidToken(isOfAnotherStore(settings, token) ? 'unknown_key' : 'invalid');
 }
 
-/** Whether a token has the form of ours but is signed with a key that we do not have. Its signature is not verified. */
+/** True if a token has the form of ours, but is signed with an unknown key. Its signature is not verified. */
 function isOfAnotherStore({ keys, issuer, audience, clock }: TokenSettings, token: string): boolean {
   const { header, claims } = readUnverified(token) ?? {};
   return (
@@ -202,11 +202,11 @@ function isOfAnotherStore({ keys, issuer, audience, clock }: TokenSettings, toke
   );
 }
 
-/** The claims read from an ID token that is used as a hint. */
+/** The claims that are read from an ID token used as a hint. */
 const hint = Type.Object({ iss: Type.String(), sub: Type.String(), aud: Type.String(), sid: Type.String() });
 const hintChecker = compiled(hint);
 
-/** The user, the client (`aud`) and the session (`sid`). */
+/** The user (`sub`), the client (`aud`) and the session (`sid`) of an ID token. */
 export type IdTokenHint = Static<typeof hint>;
 
 interface SignedIn {
@@ -214,13 +214,13 @@ interface SignedIn {
   readonly clientId: string;
   readonly session: string;
   readonly scopes: readonly string[];
-  /** Seconds. */
+  /** The time when the user signed in, seconds. */
   readonly authTime: number;
-  /** As in the client's authorization request; `null` if absent, and at a refresh. */
+  /** The nonce of the client's authorization request; `null` if absent, and at a refresh. */
   readonly nonce: string | null;
 }
 
-/** Signs an ID token (OpenID Connect Core §2). It has the lifetime of the access token. */
+/** Signs an ID token (OpenID Connect Core §2), with the lifetime of an access token. */
 export function issueIdToken(settings: TokenSettings, signedIn: SignedIn): Promise<string> {
   const { user, clientId, session, scopes, authTime, nonce } = signedIn;
   const iat = Math.floor(settings.clock.now() / 1000);
@@ -242,9 +242,7 @@ export function emailClaims({ email }: User): { readonly email: string; readonly
   return { email, email_verified: false };
 }
 
-/**
- * Reads an ID token that we issued, even if it has expired (OpenID Connect RP-Initiated Logout §2); else returns `undefined`.
- */
+/** Reads an ID token that we issued, even an expired one (OpenID Connect RP-Initiated Logout §2). */
 export async function readIdTokenHint(
   { keys, issuer }: TokenSettings,
   token: string,
@@ -256,11 +254,11 @@ export async function readIdTokenHint(
 }
 
 /**
- * Unexpired access tokens that are rejected. The list is on disk only. It is read once per token, when its signature is
- * verified. A cached token is removed from the cache when it is added to the list.
+ * The invalidation list: unexpired access tokens that are rejected. It is only on disk. It is read once per token, when
+ * the signature is verified. Adding a token to the list removes it from the cache of verified tokens.
  */
 
-/** Identifies a token in the list: its `jti`, and its `exp` in seconds. */
+/** A token in the list: its `jti`, and its `exp` in seconds. */
 export type TokenReference = Pick<TokenIdentity, 'jti' | 'exp'>;
 
 export function invalidationKey({ jti, exp }: TokenReference): string {
@@ -271,7 +269,7 @@ export function addToList(tx: Pick<Transaction, 'put'>, token: TokenReference): 
   tx.put('invalidated', invalidationKey(token), true);
 }
 
-/** Whether a token is invalidated, on disk or in a draft. */
+/** True if a token is on the invalidation list, on disk or in the transaction. */
 export function isOnList(reader: Pick<Reader, 'has'>, token: TokenReference): boolean {
   return reader.has('invalidated', invalidationKey(token));
 }
@@ -280,9 +278,9 @@ export function isOnList(reader: Pick<Reader, 'has'>, token: TokenReference): bo
 const repeatMs = 60_000;
 
 export class TokenTotals {
-  /** Access tokens, by grant. */
+  /** Number of access tokens, by grant. */
   readonly issued = new Map<string, number>();
-  /** Access tokens added to the invalidation list; with PostgreSQL, on any node. */
+  /** Number of tokens added to the invalidation list; with PostgreSQL, on any node. */
   invalidated = 0;
   readonly refused = new Map<InvalidToken['reason'], number>([
     ['invalid', 0],

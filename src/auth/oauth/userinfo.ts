@@ -10,7 +10,7 @@ import { OAuthError, type OAuthErrorCode, oauthErrorResponse, oauthRefusal, unca
 import { type AccessClaims, emailClaims } from './tokens.ts';
 import { bearerToken, validOrNot } from './validation.ts';
 
-/** Pages of any origin may call this: it requires a token, which no browser sends by itself. */
+/** Headers that let pages of any origin read the response. It requires a token, which no browser sends by itself. */
 const readableByPages = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'www-authenticate' };
 
 const preflight: HttpResponse = {
@@ -23,7 +23,7 @@ const preflight: HttpResponse = {
   },
 };
 
-/** A caller without a token learns only how to send one (RFC 6750 §3.1). */
+/** The response without a token. It only names the authentication scheme (RFC 6750 §3.1). */
 const unasked: HttpResponse = { status: 401, headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' } };
 
 /** The claims of a user, by the scopes of the access token (OpenID Connect Core §5.3.2). */
@@ -53,7 +53,7 @@ const notValid = 'The access token is not valid';
 const twoTokens = 'Send the token in the header or the form, not both';
 const noUser = 'The token belongs to a client, not to a user';
 
-/** See `readableByPages`. */
+/** Response headers of `readableByPages`. */
 const Readable: Headers = {
   'Access-Control-Allow-Origin': { required: true, schema: { const: '*' } },
   'Access-Control-Expose-Headers': { required: true, schema: { const: 'www-authenticate' } },
@@ -65,12 +65,12 @@ const responses: Operation['responses'] = {
   400: oauthRefusal('The request is malformed.', { invalid_request: twoTokens }, Refused),
   401: {
     ...oauthRefusal('The token is not valid.', { invalid_token: notValid }, Refused),
-    description: 'The token is not valid. Without a token the answer has no body.',
+    description: 'The token is not valid. Without a token, the response has no body.',
   },
   403: oauthRefusal('The token lacks a scope or a user.', { insufficient_scope: noUser }, Refused),
 };
 const summary = 'Read the claims of the user of an access token';
-const description = 'Pages of any origin may call this.';
+const description = 'Pages of any origin can call this.';
 const security = [{ bearer: [] }];
 const endpoint = {
   path: '/connect/userinfo',
@@ -116,8 +116,8 @@ async function handleUserinfo(services: ClientServices, request: Request): Promi
 }
 
 /**
- * The access token, from the header or from a form (RFC 6750 §2.1, §2.2).
- * @throws {OAuthError} `invalid_request`: both, or no readable form
+ * Reads the access token from the header or from a form (RFC 6750 §2.1, §2.2).
+ * @throws {OAuthError} `invalid_request` if it is in both, or the form cannot be read
  */
 async function readToken(request: Request): Promise<string | undefined> {
   const inHeader = bearerToken(request);
@@ -144,7 +144,7 @@ function userClaims(
   const scopes = scope.split(' ');
   if (!scopes.includes('openid')) throw refusal('insufficient_scope', 403, 'The token lacks the scope openid');
   const user = directory.users.get(sub);
-  // A token of a client that acts for itself must never pass for a user's (RFC 9700 §4.15).
+  // A token of a client that acts for itself must never be accepted as a user's token (RFC 9700 §4.15).
   if (user === undefined) throw refusal('insufficient_scope', 403, noUser);
   return {
     sub,
@@ -153,13 +153,13 @@ function userClaims(
   };
 }
 
-/** The claims of the service's scope, the same as in this client's tokens. */
+/** The claims of the service's scope, as in the client's access tokens. */
 function memberClaims(user: User, client: OAuthClient | undefined): Omit<UserClaims, 'sub'> {
   const { teams, primaryTeam } = teamsThrough(user, client);
   return { name: user.name, role: user.role, team: teams, primaryTeam };
 }
 
-/** A refusal with its challenge (RFC 6750 §3). The description contains no quotes. */
+/** Makes a refusal with its challenge (RFC 6750 §3). The description contains no quotes. */
 function refusal(code: OAuthErrorCode, status: number, description: string): OAuthError {
   const challenge = `Bearer error="${code}", error_description="${description}"`;
   return new OAuthError(code, description, { status, challenge });

@@ -12,20 +12,20 @@ import { type AccessClaims, InvalidToken, isOnList, type TokenTotals, verifyAcce
 
 interface VerifiedToken {
   readonly claims: AccessClaims;
-  /** Whether it was used since it was added or last spared. */
+  /** True if the token was used since it was added or last spared. */
   used: boolean;
 }
 
-/** Maximum number of tokens, a few kilobytes each. */
+/** Maximum number of cached tokens, a few kilobytes each. */
 const maxTokens = 10_000;
 
 /**
- * Access tokens with verified signatures, by their text. Tokens that are not reused make room for new ones. Forged tokens never
- * enter.
+ * Cache of access tokens with verified signatures, by their text. Tokens that are not reused make room for new ones.
+ * Forged tokens are never added.
  */
 export class VerifiedTokens {
   readonly #tokens = new Map<string, VerifiedToken>();
-  /** Texts by token. An ECDSA signature has two encodings, so a token may have two texts. The last one is kept. */
+  /** The last text of each token. A token can have two, because an ECDSA signature has two encodings. */
   readonly #textByToken = new Map<string, string>();
   readonly #most: number;
   /** Identifies the keys that verified the signatures. */
@@ -39,7 +39,7 @@ export class VerifiedTokens {
     return this.#tokens.size;
   }
 
-  /** Forgets all tokens if the keys have changed, because the key of some may be gone. */
+  /** Removes all tokens if the keys have changed, because the key of some tokens might have been removed. */
   useKeys(keys: unknown): void {
     if (keys === this.#keys) return;
     this.#keys = keys;
@@ -62,7 +62,7 @@ export class VerifiedTokens {
     this.#textByToken.set(claims.jti, text);
   }
 
-  /** Forgets the token with this id, at once. */
+  /** Removes the token with this id immediately. */
   drop(jti: string): void {
     const text = this.#textByToken.get(jti);
     if (text === undefined) return;
@@ -70,7 +70,7 @@ export class VerifiedTokens {
     this.#tokens.delete(text);
   }
 
-  /** Removes the oldest unused token. A used one is spared once. */
+  /** Removes the oldest unused token. A used token is spared once. */
   #makeRoom(): void {
     for (const [text, token] of this.#tokens) {
       if (!token.used) {
@@ -84,7 +84,7 @@ export class VerifiedTokens {
   }
 }
 
-/** Removes tokens from the cache of verified tokens when they are added to the list. */
+/** Removes tokens from the cache when they are added to the invalidation list. */
 export function forgetInvalidated(accountStore: Pick<AccountStore, 'onCommit'>, verified: VerifiedTokens): void {
   accountStore.onCommit((writes) => {
     for (const { table, key, value } of writes)
@@ -98,14 +98,14 @@ export interface ValidationDeps extends Services {
 }
 
 /**
- * Reads the claims of a valid access token: at once if the token was verified before, else as a promise, which rejects with
- * `InvalidToken`.
+ * Reads the claims of a valid access token. Returns them directly if the token was verified before, else returns a
+ * promise, which rejects with `InvalidToken`.
  */
 export type ValidateToken = (token: string) => AccessClaims | Promise<AccessClaims>;
 
 /**
- * Makes the validation of access tokens. It checks the signature and times, then the invalidation list, then that the holder
- * exists.
+ * Creates the validation of access tokens. It checks the signature and the times, then the invalidation list, and then
+ * that the holder exists.
  */
 export function createValidation(services: ValidationDeps): ValidateToken {
   const { keys, clock, accountStore, directory, verified } = services;
@@ -131,7 +131,7 @@ export function createValidation(services: ValidationDeps): ValidateToken {
   };
 }
 
-/** Whether a previously validated token is still valid for the drafted change. */
+/** True if a validated token is still valid in the transaction. */
 export function isStillValid(
   { clock }: Pick<Services, 'clock'>,
   claims: AccessClaims,
@@ -152,8 +152,8 @@ export async function validOrNot(validate: ValidateToken, token: string): Promis
 }
 
 /**
- * A client that acts for itself is its own subject: an API key, which may have expired. Any other token is for a user who may use
- * the client.
+ * True if the holder of a token can still use it. A client that acts for itself is its own subject: an API key, which
+ * might have expired. Any other token is for a user, who must be allowed to use the client.
  */
 function holderExists(
   accounts: Pick<Accounts, 'apiKeys' | 'users' | 'clients'>,
@@ -165,8 +165,8 @@ function holderExists(
 }
 
 /**
- * Reads the claims of a request's access token: at once if the token was verified before, else as a promise, which rejects with
- * `UnauthorizedError`.
+ * Reads the claims of a request's access token. Returns them directly if the token was verified before, else returns a
+ * promise, which rejects with `UnauthorizedError`.
  */
 export type Authenticate = (request: Request) => AccessClaims | Promise<AccessClaims>;
 
@@ -184,7 +184,7 @@ export class ChallengeError extends Refusal {
   }
 }
 
-/** A request without a valid access token. The challenge names an error only if the request had a token (RFC 6750 §3). */
+/** A request without a valid access token. The challenge names an error only if there is a token (RFC 6750 §3). */
 export class UnauthorizedError extends ChallengeError {
   constructor(presented: boolean, detail = presented ? notValid : notSent, description = '') {
     super('unauthorized', detail, presented ? describedChallenge(description) : 'Bearer');
@@ -196,8 +196,8 @@ function describedChallenge(description: string): string {
 }
 
 /**
- * Makes the check of `Authorization: Bearer` (RFC 6750 §2.1). It requires a valid access token with the service's scope, of an
- * existing client or user.
+ * Creates the check of `Authorization: Bearer` (RFC 6750 §2.1). It requires a valid access token with the service's
+ * scope, of an existing client or user.
  * @param withoutToken authenticates a request without a token
  */
 export function createBearer(

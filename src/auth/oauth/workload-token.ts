@@ -7,7 +7,7 @@ import type { Trust } from '../../storage/lmdb/auth-records.ts';
 import { OAuthError } from './oauth-error.ts';
 import { asymmetric, clockTolerance, isLater, readUnverified } from './tokens.ts';
 
-/** Maximum size of a workload token. A longer one is rejected unread. */
+/** Maximum size of a workload token. A longer token is rejected unread. */
 const longestToken = 8192;
 const longestSubject = 1024;
 
@@ -15,10 +15,10 @@ const invalidSubjectToken = 'The subject token is not valid';
 const issuerAway = 'The keys of the issuer cannot be read; retry later';
 
 /**
- * Verifies the token of a workload, such as a CI job, against the trust of an API key. The cheap comparisons come first, so that
- * only tokens of the trusted issuer cause requests to it.
+ * Verifies the token of a workload, such as a CI job, against the trust of an API key. The cheap comparisons come
+ * first, so that only tokens of the trusted issuer cause requests to it.
  * @param now Unix ms
- * @returns its subject
+ * @returns the subject of the token
  * @throws {OAuthError} `invalid_request`, which names the claim that does not match (RFC 8693 §2.2.2);
  *   `temporarily_unavailable`
  */
@@ -53,7 +53,7 @@ async function verifiedClaims(token: string, keys: JSONWebKeySet, issuer: string
     if (error instanceof errors.JWTExpired) throw refusal('it has expired');
     if (error instanceof errors.JWTClaimValidationFailed) throw refusal(`check its claim ${error.claim}`);
     if (error instanceof errors.JWKSNoMatchingKey) throw refusal('the issuer has no such key');
-    // Malformed keys of the issuer are TypeErrors.
+    // Malformed keys of the issuer cause a TypeError.
     throw refusal();
   }
 }
@@ -80,7 +80,9 @@ function refusal(why?: string): OAuthError {
   return new OAuthError('invalid_request', `${invalidSubjectToken}${detail}`);
 }
 
-/** Names the claim and its value, which the sender knows, but not what the trust requires. */
+/**
+ * The refusal for a claim. It names the sent value, which the sender knows, but not the value that the trust requires.
+ */
 function mismatch(claim: string, value: unknown): OAuthError {
   const shown = JSON.stringify(value)?.slice(0, 300) ?? 'missing';
   const must = `its claim ${claim} is ${shown}, which the trust of this API key does not match`;
@@ -93,13 +95,13 @@ interface IssuerKeysDeps {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** The keys of an issuer are read again after this time. */
+/** Time after which the keys of an issuer are read again. */
 const freshMs = 10 * 60_000;
-/** While an issuer cannot be reached, its last keys are used for this long. */
+/** Time for which the last keys are used while an issuer is unreachable. */
 const keptMs = 24 * 3_600_000;
 /** Minimum interval between two attempts to read the keys of an issuer, whatever tokens arrive. */
 const betweenMs = 30_000;
-/** Maximum number of issuers with keys in memory. */
+/** Maximum number of issuers whose keys are in memory. */
 const maxIssuers = 100;
 
 interface Entry {
@@ -112,7 +114,7 @@ interface Entry {
 /** The keys of the issuers that API keys trust, read by OpenID Connect Discovery (§4) and kept in memory. */
 export class IssuerKeys {
   readonly #deps: IssuerKeysDeps;
-  /** The least recently used issuer comes first. */
+  /** Cached keys by issuer. The least recently used issuer comes first. */
   readonly #entries = new Map<string, Entry>();
 
   constructor(deps: IssuerKeysDeps) {
@@ -120,8 +122,8 @@ export class IssuerKeys {
   }
 
   /**
-   * The keys of an issuer. They are read again if they are old, or lack the key of a token, which may be new.
-   * @returns `undefined` if they cannot be read
+   * The keys of an issuer. They are read again if they are old, or lack the key of a token, which can be new.
+   * @returns `undefined` if the keys cannot be read
    */
   async of(issuer: string, kid: string | undefined): Promise<JSONWebKeySet | undefined> {
     const entry = this.#getEntry(issuer);
@@ -145,7 +147,7 @@ export class IssuerKeys {
     return entry;
   }
 
-  /** One attempt at a time. A failure leaves the keys as they are. */
+  /** Reads the keys of an issuer, in one attempt at a time. A failure leaves the keys unchanged. */
   async #read(issuer: string, entry: Entry): Promise<void> {
     const { clock, log } = this.#deps;
     if (entry.reading === undefined && clock.monotonic() - entry.triedAt < betweenMs) return;
@@ -176,7 +178,7 @@ export class IssuerKeys {
 
   async #json(url: string): Promise<ReadonlyMap<string, unknown>> {
     const response = await this.#deps.fetchFromIssuer(url, { headers: { accept: 'application/json' } });
-    if (response.status !== 200) throw new Error(`it answered ${response.status}`);
+    if (response.status !== 200) throw new Error(`it responded with ${response.status}`);
     const json: unknown = await response.json();
     return new Map(Object.entries(typeof json === 'object' && json !== null ? json : {}));
   }

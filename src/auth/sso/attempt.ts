@@ -9,12 +9,12 @@ import { type HostCookie, hostCookie } from '../cookies/host-cookie.ts';
 import { appendMac, type MacKeys, type MacPurpose, readMac } from '../oauth/mac.ts';
 import type { Services } from '../oauth/services.ts';
 
-/** Maximum time of a user at a provider. */
+/** Maximum time that a user can spend at a provider. */
 const lifetimeSeconds = 600;
-/** A browser discards a longer cookie. */
+/** Maximum size of a cookie. A browser discards a longer cookie. */
 const longestCookie = 3800;
 
-/** The part that every cookie has. */
+/** Fields that every cookie has. */
 interface RoundTrip {
   /** The `state` of the request to the provider. */
   readonly state: string;
@@ -26,14 +26,14 @@ interface Kind<Schema extends TSchema> {
   readonly name: string;
   readonly purpose: MacPurpose;
   readonly schema: Schema;
-  /** Maximum number of cookies of a browser, so that they fit into a request. */
+  /** Maximum number of cookies in a browser. All of them must fit into a request. */
   readonly slots: number;
 }
 
 /**
- * A cookie that a browser keeps while its user is at a provider. Anyone may start a round trip, so its state takes no memory here. Only
- * this service can make such a cookie, and only the browser that it was made for can use it: an HMAC covers all fields and the mark of
- * the browser.
+ * A cookie that a browser keeps while its user is at a provider. Anyone can start a round trip, so its state uses no
+ * memory here. An HMAC covers all fields and the browser's `permanentId`. Therefore only this service can make such a
+ * cookie, and only its browser can use it.
  */
 export class RoundTripCookie<Schema extends TObject> {
   readonly #issuer: string;
@@ -47,7 +47,7 @@ export class RoundTripCookie<Schema extends TObject> {
     this.#kind = kind;
   }
 
-  /** The value of `Set-Cookie`; `undefined` if the value is too long. */
+  /** The value of `Set-Cookie`; `undefined` if it is too long for a cookie. */
   write({ permanentId }: Browser, value: Static<Schema> & RoundTrip): string | undefined {
     const text = Buffer.from(JSON.stringify(value)).toString('base64url');
     const signed = appendMac(this.#keys, this.#kind.purpose, permanentId, text);
@@ -55,12 +55,12 @@ export class RoundTripCookie<Schema extends TObject> {
     return this.#cookieFor(value.state).write(signed, lifetimeSeconds);
   }
 
-  /** Removes the cookie: it is used once. */
+  /** The value of `Set-Cookie` that removes the cookie, which can be used only once. */
   remove(state: string): string {
     return this.#cookieFor(state).removal;
   }
 
-  /** The value with this state, if it was made for this browser and has not expired. */
+  /** The value with this state; `undefined` if it is missing, expired, or made for another browser. */
   read(request: Pick<Request, 'header'>, state: string, now: number): Static<Schema> | undefined {
     const browser = new BrowserCookie(this.#issuer).read(request);
     const { name } = this.#cookieFor(state);
@@ -73,7 +73,7 @@ export class RoundTripCookie<Schema extends TObject> {
     return undefined;
   }
 
-  /** Another release may have made the value. */
+  /** Parses a value; `undefined` if invalid, for example from another release. */
   #parse(text: string | undefined): (Static<Schema> & RoundTrip) | undefined {
     if (text === undefined) return undefined;
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
@@ -92,7 +92,7 @@ export const pages = [
 
 const secret = Type.String({ pattern: '^[\\w-]{43}$' });
 
-/** An attempt to sign in with a provider, or to link an account there. It is kept in a cookie only. */
+/** An attempt to sign in with a provider, or to link an account there. It is kept only in a cookie. */
 const Attempt = Type.Object({
   provider: Type.String(),
   state: secret,
@@ -103,9 +103,9 @@ const Attempt = Type.Object({
   maxAge: Type.Union([Type.Null(), Type.Integer()]),
   page: Type.Enum(pages),
   query: Type.String(),
-  /** The secret of an invitation or a reset link, whose user the account is linked to. */
+  /** The secret of an invitation or a reset link. The account is linked to the user of the link. */
   link: Type.Optional(Type.String()),
-  /** The key of the browser's sign-in, to whose user the account is linked. */
+  /** The key of the browser's sign-in. The account is linked to the user of the sign-in. */
   linkTo: Type.Optional(Type.String()),
   /** Unix milliseconds. */
   startedAt: Type.Integer(),
@@ -123,7 +123,7 @@ export function newBinding(randomBytes: RandomBytes): Pick<Attempt, 'state' | 'n
   return { state: value(), nonce: value(), verifier: value() };
 }
 
-/** The cookies of attempts: several tabs can sign in at once. */
+/** The cookies of attempts. There are several slots, so that several tabs can sign in concurrently. */
 export function attemptCookie(services: Pick<Services, 'issuer' | 'keys'>) {
   const kind = { name: 'flagmeter-sso', purpose: 'attempts at providers', schema: Attempt, slots: 3 } as const;
   return new RoundTripCookie(services, kind);

@@ -9,17 +9,17 @@ import type { User } from '../../storage/lmdb/records.ts';
 import type { Claims, ProviderResponse } from './provider-client.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
 
-/** What a provider says about a user, checked. */
+/** The checked claims of a provider about a user. */
 export interface ProviderIdentity {
   readonly subject: string;
   /** `null` if missing or not an e-mail address. */
   readonly email: string | null;
-  /** Whether the provider confirms the address; `undefined` if it does not say. */
+  /** True if the provider confirms the address; `undefined` if it makes no statement. */
   readonly emailVerified: boolean | undefined;
   /** `null` if missing or not a name. */
   readonly name: string | null;
   readonly sid: string | null;
-  /** When the user signed in there, seconds; `null` if the provider does not say. */
+  /** The time when the user signed in there, seconds; `null` if the provider makes no statement. */
   readonly authTime: number | null;
   readonly matches: (rule: ClaimRule) => boolean;
 }
@@ -30,7 +30,7 @@ const longestEmail = 320;
 const longestClaims = 65_536;
 
 /**
- * Reads the claims of an answer, and those of the UserInfo endpoint if some are missing.
+ * Reads the claims of an ID token. If some are missing, it also reads the UserInfo endpoint.
  * @throws {ProviderRefusal} `id_token_invalid`, `claims_invalid`, `provider_unreachable`
  */
 export async function readIdentity(
@@ -43,7 +43,7 @@ export async function readIdentity(
   const more = (needsEmail || needsClaim) && userInfo !== undefined ? await userInfo() : {};
   if (JSON.stringify([token, more]).length > longestClaims) throw new ProviderRefusal('claims_invalid');
   if (claims.sub === '' || claims.sub.length > longestId) throw new ProviderRefusal('id_token_invalid');
-  // Whether an address is verified is said where the address is.
+  // The confirmation of an address must come from the same source as the address.
   const ofEmail = Object.hasOwn(token, 'email') ? token : more;
   return {
     subject: claims.sub,
@@ -56,7 +56,7 @@ export async function readIdentity(
   };
 }
 
-/** A claim by its name, or by the names on its path: `realm_access.roles`. */
+/** Finds a claim by its name, or by the names on its path: `realm_access.roles`. */
 function claimIn(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   return name.split('.').reduce<unknown>((object, key) => {
@@ -65,7 +65,7 @@ function claimIn(claims: Claims, name: string): unknown {
   }, claims);
 }
 
-/** Whether a claim is a value, or a list with it. */
+/** True if a claim is a value, or a list with the value. */
 function has(claim: unknown, value: string): boolean {
   const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
   return values.some((one) => ['string', 'number', 'boolean'].includes(typeof one) && String(one) === value);
@@ -90,15 +90,15 @@ function nameIn(claims: Claims): string | null {
 type GivenRoles = Readonly<Record<string, GivenRole>>;
 
 interface Memberships {
-  /** `undefined` if the user had no other team, and was deleted. */
+  /** `undefined` if the user was deleted, because the last team was removed. */
   readonly user: User | undefined;
   readonly given: GivenRoles;
 }
 
 /**
- * Drafts the memberships that rules give to a user. Those that rules gave before, and give no longer, end, or return to the role before.
- * The last Admin of a team stays one, and a full team takes no more members: the audit log says so.
- * @param given by the rules until now
+ * Applies the rules to a user's memberships. A membership that rules no longer give ends, or gets its previous role
+ * back. The last Admin of a team stays Admin, and a full team takes no more members. The audit log records both cases.
+ * @param given roles that rules gave before, by team
  */
 export function applyRules(
   tx: AccountTransaction,
@@ -135,7 +135,7 @@ export function applyRules(
   return { user: left, given: Object.fromEntries(next) };
 }
 
-/** The roles that rules give, by team; of several, the one that may do most. */
+/** The roles that rules give, by team. If several rules give a role, the highest one counts. */
 export function rolesByRules(
   { teams }: Pick<AccountTransaction, 'teams'>,
   { claimRules }: Pick<IdentityProvider, 'claimRules'>,
@@ -148,7 +148,7 @@ export function rolesByRules(
   return wanted;
 }
 
-/** Notes a change that the limits of a team do not allow. */
+/** Makes a change, or records in the audit log that the limits of the team do not allow it. */
 function ifAllowed<T>(
   tx: AccountTransaction,
   action: 'member.kept' | 'member.not-added',

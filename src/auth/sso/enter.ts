@@ -28,21 +28,21 @@ interface EntryRequest extends ProvenAccount {
   readonly client: OAuthClient;
   readonly browser: Browser | undefined;
   readonly userAgent: string;
-  /** The secret of a link, whose user the account is linked to. */
+  /** The secret of a link. The account is linked to the user of the link. */
   readonly link?: string | undefined;
 }
 
-/** A longer ID token is not kept: the user is asked at the provider whether to sign out. */
+/** Maximum size of a stored ID token. Without the token, the provider asks for a confirmation of the sign-out. */
 const longestIdToken = 4096;
 /**
- * Maximum age of a sign-in at the provider, seconds. Older ones, and those at an unknown time, get this age. It is not recent, and a
- * sign-in here lasts longer.
+ * Maximum age of a sign-in at the provider, seconds. An older or unknown age counts as this age, which is not recent. A
+ * sign-in here can last longer.
  */
 const longestAgo = 24 * 3600;
 
 /**
- * Signs in the user of an account at a provider: the one linked to it, the one of an invitation, the one with its e-mail address,
- * or a new one.
+ * Signs in the user of an account at a provider: the linked user, the user of an invitation, the user with its e-mail
+ * address, or a new user.
  * @returns the browser, with a new id
  * @throws {ProviderRefusal}
  * @throws {Refusal} `store_unavailable`, `engine_unavailable`
@@ -59,8 +59,8 @@ export function enter(services: SsoServices, entry: EntryRequest): Promise<Brows
 }
 
 /**
- * Links an account at a provider to the user of a recent sign-in here. The sign-in and its time stay: the account proves nothing about
- * its user.
+ * Links an account at a provider to the user of a recent sign-in here. The time of the sign-in stays the same, because
+ * the account proves nothing about the user.
  * @throws {ProviderRefusal}
  * @throws {Refusal} `store_unavailable`, `engine_unavailable`
  */
@@ -87,7 +87,7 @@ function mayLink({ missing, authTime }: CurrentSignIn, now: number): boolean {
   return missing === undefined && isRecentSignIn(authTime, now);
 }
 
-/** A membership that ended stays so, although the sign-in is refused. */
+/** Refuses the sign-in if no team is left. The change is committed anyway, so ended memberships stay ended. */
 async function unlessTeamMissing<T>(change: Promise<T | 'team_missing'>): Promise<T> {
   const result = await change;
   if (result === 'team_missing') throw new ProviderRefusal('team_missing');
@@ -115,7 +115,7 @@ function recordEntry(services: SsoServices, tx: AccountTransaction, entry: Entry
     userAgent,
   };
   const now = services.clock.now();
-  // The secret of a link is proven now, whatever the provider says.
+  // The secret of a link proves the user now, whatever time the provider states.
   const authTime = link === undefined ? computeAuthTime(identity, now) : Math.floor(now / 1000);
   const proven = { client, browser, authentication, authTime, provider: name };
   const started = recordSignIn(services, tx, user, proven);
@@ -123,7 +123,7 @@ function recordEntry(services: SsoServices, tx: AccountTransaction, entry: Entry
   return started.browser;
 }
 
-/** Drafts the use of a user's account, with the memberships that it gives. */
+/** Records the use of a user's account, and applies the rules for memberships. */
 function recordIdentityUse(
   { clock }: SsoServices,
   tx: AccountTransaction,
@@ -142,13 +142,13 @@ function recordIdentityUse(
   return user;
 }
 
-/** When the user signed in at the provider, seconds. */
+/** The time when the user signed in at the provider, seconds. */
 function computeAuthTime({ authTime }: ProviderIdentity, now: number): number {
   const seconds = Math.floor(now / 1000);
   return Math.min(seconds, Math.max(authTime ?? 0, seconds - longestAgo));
 }
 
-/** The provider at the time of the change. An administrator may have changed it meanwhile. */
+/** The provider at the time of the change. An administrator might have changed it in the meantime. */
 function currentProvider({ providers }: SsoServices, tx: AccountTransaction, used: IdentityProvider): IdentityProvider {
   const current = providers.isConfigured(used.id) ? used : tx.identityProviders.get(used.id);
   if (current?.enabled && current.issuer === used.issuer && current.clientId === used.clientId) return current;
@@ -169,7 +169,7 @@ function findUser(services: SsoServices, tx: AccountTransaction, entry: EntryReq
 }
 
 /**
- * The user of an invitation or a reset link. The link, the password and the sessions of the user end.
+ * Redeems an invitation or a reset link, and returns its user. The link, the password and the sessions of the user end.
  * @throws {ProviderRefusal}
  */
 function redeem({ clock, randomBytes }: SsoServices, tx: AccountTransaction, link: string): User {
@@ -206,7 +206,7 @@ function linkNew(
   const holder = userOfEmail(tx, email);
   if (holder === undefined) {
     if (!createUsers) throw new ProviderRefusal('user_unknown');
-    // A provider that says nothing knows only addresses that its operator has entered.
+    // A provider that makes no statement about addresses has only addresses entered by its operator.
     if (emailVerified === false) throw new ProviderRefusal('email_unverified');
     return createLinked(services, tx, provider, { ...identity, email });
   }
@@ -214,13 +214,13 @@ function linkNew(
   if (emailVerified !== true) throw new ProviderRefusal('email_unverified');
   if (listIdentities(tx, holder.id).some((linked) => linked.issuer === issuer))
     throw new ProviderRefusal('linked_elsewhere');
-  // Whoever has the link of the user could sign in as them later.
+  // Otherwise the holder of the user's link could sign in as the user later.
   if (findInvitation(holder) !== undefined) withdrawLink(tx, holder, services.clock.now());
   const user = tx.users.get(holder.id) ?? holder;
   return { user, linked: createLinkedIdentity(services, tx, user, { provider, identity }) };
 }
 
-/** Links the account to a user who has asked for it. @throws {ProviderRefusal} */
+/** Links the account to a user who has requested it. @throws {ProviderRefusal} */
 function linkKnown(
   services: SsoServices,
   tx: AccountTransaction,
@@ -234,7 +234,7 @@ function linkKnown(
   return { user, linked: createLinkedIdentity(services, tx, user, { provider, identity }) };
 }
 
-/** Creates a user in the team of the provider, or in one that its rules give. */
+/** Creates a user in the team of the provider, or in a team that the rules give. */
 function createLinked(
   services: SsoServices,
   tx: AccountTransaction,

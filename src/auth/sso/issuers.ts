@@ -31,9 +31,9 @@ type IssuerMetadata = Static<typeof Metadata>;
 const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kty: Type.String() })) });
 
 const freshMs = 10 * 60_000;
-/** How long a failure is used. Anyone can cause a new request. */
+/** Time for which a failure is cached, because anyone can cause a request. */
 const failedMs = 5_000;
-/** Minimum interval between requests for the keys, when a token has an unknown one. */
+/** Minimum interval between requests for the keys if tokens have unknown keys. */
 const betweenKeysMs = 10_000;
 /** Maximum number of issuers in memory. */
 const most = 64;
@@ -58,7 +58,8 @@ export class Issuers {
 
   /**
    * The discovery document of an issuer.
-   * @throws {ProviderRefusal} `provider_unreachable`, `provider_private_address`, `provider_document_invalid`, `issuer_mismatch`
+   * @throws {ProviderRefusal} `provider_unreachable`, `provider_private_address`, `provider_document_invalid`,
+   *   `issuer_mismatch`
    */
   metadata(issuer: string): Promise<IssuerMetadata> {
     return this.#read(this.#metadata, issuer, freshMs, async () => {
@@ -76,7 +77,7 @@ export class Issuers {
     this.#keys.delete(issuer);
   }
 
-  /** The keys of an issuer. @throws {ProviderRefusal} as `metadata` */
+  /** Reads the keys of an issuer. @throws {ProviderRefusal} as `metadata` */
   async keys(issuer: string, freshFor = freshMs): Promise<JSONWebKeySet> {
     const { jwks_uri: address } = await this.metadata(issuer);
     return this.#read(this.#keys, issuer, freshFor, async () => {
@@ -87,9 +88,9 @@ export class Issuers {
   }
 
   /**
-   * The claims of a token that an issuer signed. Keys that are not known yet are requested, in case they were rotated.
-   * @throws {ProviderRefusal} as `metadata`, and `signature_invalid`, `issuer_mismatch`, `audience_mismatch`, `token_expired`,
-   * `id_token_invalid`
+   * Verifies a token of an issuer, and returns its claims. If its key is unknown, the keys are read again.
+   * @throws {ProviderRefusal} as `metadata`, and `signature_invalid`, `issuer_mismatch`, `audience_mismatch`,
+   *   `token_expired`, `id_token_invalid`
    */
   async verify(
     token: string,
@@ -127,7 +128,7 @@ export class Issuers {
     }
   }
 
-  /** Concurrent callers share a request. */
+  /** Reads a document, or returns the cached one. Concurrent callers share a request. */
   #read<Document>(
     kept: Map<string, CachedDocument<Document>>,
     key: string,
@@ -173,7 +174,7 @@ const claimRefusals: ReadonlyMap<string, ProviderRefusalCode> = new Map([
   ['nonce', 'nonce_mismatch'],
 ] as const);
 
-/** Reads what a provider publishes, from itself and not from memory. */
+/** Checks the documents that a provider publishes now. Nothing is read from the cache. */
 export async function checkProvider(
   issuers: Issuers,
   { issuer }: Pick<IdentityProvider, 'issuer'>,

@@ -14,7 +14,7 @@ interface ProviderClientDeps {
   readonly allowPrivate: boolean;
 }
 
-/** The values that bind a provider's answer to the request for it. */
+/** Values that bind a provider's response to its request. */
 interface Binding {
   readonly redirectUri: string;
   readonly state: string;
@@ -33,7 +33,7 @@ export interface Hints {
 export interface ProviderResponse {
   readonly idToken: string;
   readonly claims: IDToken;
-  /** Reads the claims of the UserInfo endpoint; `undefined` without one. @throws {ProviderRefusal} `claims_invalid` */
+  /** Reads the UserInfo endpoint; `undefined` without such an endpoint. @throws {ProviderRefusal} `claims_invalid` */
   readonly userInfo: (() => Promise<Claims>) | undefined;
 }
 
@@ -64,7 +64,7 @@ export class ProviderClient {
   }
 
   /**
-   * Exchanges the code of a provider's answer for the claims of the user, all of which are verified.
+   * Exchanges the code in a provider's response for the verified claims of the user.
    * @param query of the redirect
    * @throws {ProviderRefusal}
    */
@@ -81,7 +81,7 @@ export class ProviderClient {
       });
       const { id_token: idToken = '', access_token: accessToken } = response;
       const claims = response.claims()!;
-      // The claims were checked above, and the signature is checked here.
+      // The library checked the claims above. The signature is checked here.
       await this.#deps.issuers.verify(idToken, { issuer: provider.issuer, audience: provider.clientId });
       checkAuthTime(claims, maxAge, this.#deps.clock.now());
       const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined;
@@ -95,7 +95,7 @@ export class ProviderClient {
     }
   }
 
-  /** The address at which a user signs out of a provider; `undefined` if it has none. @throws {ProviderRefusal} */
+  /** The address at which a user signs out of a provider; `undefined` without one. @throws {ProviderRefusal} */
   async endSessionUrl(
     provider: IdentityProvider,
     parameters: Readonly<Record<string, string>>,
@@ -131,7 +131,7 @@ export class ProviderClient {
   }
 }
 
-/** Checks who answered (RFC 9207 §2.4). */
+/** Checks the issuer of the response (RFC 9207 §2.4). */
 function checkIssuer(
   query: URLSearchParams,
   metadata: { readonly issuer: string; readonly authorization_response_iss_parameter_supported?: boolean },
@@ -143,7 +143,7 @@ function checkIssuer(
 }
 
 /**
- * Checks when the user has signed in there (OpenID Connect Core §3.1.3.7, rule 13).
+ * Checks the time when the user signed in there (OpenID Connect Core §3.1.3.7, rule 13).
  * @param maxAge seconds; `null` for no limit
  * @param now Unix ms
  */
@@ -154,12 +154,12 @@ function checkAuthTime({ auth_time: authTime }: IDToken, maxAge: number | null, 
   if (authTime + maxAge + clockTolerance < now / 1000) throw new ProviderRefusal('authenticated_too_long_ago');
 }
 
-/** The refusal for an error of openid-client. Its text may have content of the provider, and is not passed on. */
+/** Converts an error of openid-client. The text of the error can come from the provider, so it is not passed on. */
 function createRefusal(error: unknown): ProviderRefusal {
   return outboundIn(error) ?? new ProviderRefusal(classifyError(error), { cause: error });
 }
 
-/** The refusal for a request that failed, which openid-client wraps. */
+/** Finds the refusal for a failed request in an error of openid-client. */
 function outboundIn(error: unknown): ProviderRefusal | undefined {
   for (let inner = error; inner instanceof Error; inner = inner.cause)
     if (inner instanceof OutboundError) return unanswered(inner);

@@ -1,7 +1,7 @@
 import { type ProviderRefusalCode, providerRefusals } from '../../contract/provider-refusals.ts';
 import { OutboundError } from '../../http/outbound/fetch.ts';
 
-/** A refused sign-in with an identity provider. It has no text of the provider. */
+/** A refused sign-in with an identity provider. It contains no text from the provider. */
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
   readonly code: ProviderRefusalCode;
@@ -12,7 +12,7 @@ export class ProviderRefusal extends Error {
   }
 }
 
-/** The refusal for a failed request to a provider. @throws any other error */
+/** Converts the failure of a request to a provider. @throws any other error */
 export function unanswered(error: unknown): ProviderRefusal {
   if (!(error instanceof OutboundError)) throw error;
   switch (error.code) {

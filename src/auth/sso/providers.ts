@@ -1,7 +1,7 @@
 /*
- * src/auth/sso: identity providers (OpenID Connect Core 1.0), without pages. providers.ts lists them, and issuers.ts reads what their
- * issuers publish. attempt.ts is the cookie of a sign-in under way. provider-client.ts exchanges the code, claims.ts reads the claims, and
- * enter.ts finds or creates the user. memberships.ts applies the rules for claims.
+ * src/auth/sso: identity providers (OpenID Connect Core 1.0), without pages. providers.ts lists them, and issuers.ts
+ * reads their published documents. attempt.ts has the cookie of a sign-in in progress. provider-client.ts exchanges the
+ * code. claims.ts reads the claims and applies the rules for memberships. enter.ts finds or creates the user.
  */
 
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -12,12 +12,12 @@ import type { IdentityProvider } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 
 export interface ConfiguredProviders {
-  /** Its file; empty if there is none. */
+  /** The path of the file; empty without a file. */
   readonly file: string;
   readonly providers: readonly IdentityProvider[];
 }
 
-/** The identity providers: those of the accounts, and those of the file `--identity-providers`. */
+/** The identity providers of the accounts and of the file `--identity-providers`. */
 export class Providers {
   readonly #accounts: Pick<Accounts, 'identityProviders'>;
   #configured: ReadonlyMap<string, IdentityProvider> = new Map();
@@ -27,24 +27,24 @@ export class Providers {
     this.#accounts = accounts;
   }
 
-  /** Replaces those of the file. */
+  /** Replaces the providers of the file. */
   configure({ file, providers }: ConfiguredProviders): void {
     this.#file = file;
     this.#configured = new Map(providers.map((provider) => [provider.id, provider]));
   }
 
-  /** Those of the file first, then the oldest. */
+  /** All providers: first those from the file, then the others, oldest first. */
   all(): readonly IdentityProvider[] {
     const stored = [...this.#accounts.identityProviders.values()].filter(({ id }) => !this.#configured.has(id));
     return [...this.#configured.values(), ...stored.sort((a, b) => a.number - b.number)];
   }
 
-  /** Those that users can sign in with. */
+  /** The providers that users can sign in with. */
   enabled(): readonly IdentityProvider[] {
     return this.all().filter(({ enabled }) => enabled);
   }
 
-  /** Those at which a user can link an account: one at each. */
+  /** The providers at which a user can link an account. A user can link only one account of each issuer. */
   linkable(reader: Pick<Reader, 'get' | 'keys'>, user: Pick<User, 'id' | 'email'>): readonly IdentityProvider[] {
     const required = requiredProvider(reader, user);
     const linked = new Set(listIdentities(reader, user.id).map(({ issuer }) => issuer));
@@ -65,13 +65,13 @@ export class Providers {
     return this.#configured.has(id);
   }
 
-  /** The file that has a provider; `undefined` for one of the accounts. */
+  /** The file that configures a provider; `undefined` if the provider is in the accounts. */
   findFile(id: string): string | undefined {
     return this.#configured.has(id) ? this.#file : undefined;
   }
 }
 
-/** The URLs that are registered at a provider. @param authUrl the public URL of the auth host */
+/** The URLs to register at a provider. @param authUrl the public URL of the auth host */
 export function buildProviderUrls(authUrl: string, { id }: Pick<IdentityProvider, 'id'>) {
   const base = `${authUrl}/connect/providers/${encodeURIComponent(id)}`;
   return {

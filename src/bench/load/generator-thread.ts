@@ -5,7 +5,7 @@ import { HttpDriver } from './http-driver.ts';
 import type { LoadResult, Share, ThreadResult } from './load-run.ts';
 import type { LoadPlan } from './plan.ts';
 
-/** A thread of the load generator. It connects, reports that it is ready, and waits for the start before it sends. */
+/** A thread of the load generator. It connects, reports that it is ready, and waits for a message before it sends. */
 
 export interface ThreadPlan {
   readonly plan: LoadPlan;
@@ -31,7 +31,7 @@ const post = (message: ThreadMessage) => port.postMessage(message);
 
 const schedstat = '/proc/thread-self/schedstat';
 
-/** CPU time of this thread, or of the process on systems without one per thread; seconds. */
+/** Returns the CPU time of this thread, or of the process on systems without a time per thread; seconds. */
 function cpuSeconds(): number {
   if (existsSync(schedstat)) return Number(readFileSync(schedstat, 'latin1').split(' ')[0]) / 1e9;
   const { user, system } = process.cpuUsage();
@@ -51,7 +51,7 @@ setInterval(() => {}, 60_000);
 const { plan, share, connections } = workerData as ThreadPlan;
 const driver = await createDriver(plan, share);
 
-// The listener keeps the thread alive when the target ended, and with it all connections.
+// The listener keeps the thread alive when the target has ended, and with it all connections.
 port.on('message', async () => {
   const before = { cpu: cpuSeconds(), at: systemClock.monotonic() };
   const result = await driver.run();

@@ -8,7 +8,7 @@ import { stampReport } from './reports.ts';
 /** Time to connect, milliseconds. */
 const connectMs = 10_000;
 
-/** Each client has a connection of its own, and calls are neither retried nor counted for channelz. */
+/** Each client has its own connection, and calls are neither retried nor counted for channelz. */
 const options = {
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_retries': 0,

@@ -14,11 +14,11 @@ export interface Quantiles {
 }
 
 /**
- * Counts durations in log-linear slots, as an HDR histogram does: constant memory, and quantiles within 0.8 %, or 1 µs where that is
- * more.
+ * Counts durations in log-linear slots, as an HDR histogram does: constant memory, and quantiles within 0.8 %, or 1 µs
+ * where that is more.
  */
 export class Histogram {
-  /** Passed to another thread, it is the `counts` of a histogram there. */
+  /** Counts by slot. Another thread can create a histogram from them. */
   readonly counts: Uint32Array;
 
   constructor(counts: Uint32Array = new Uint32Array(slots)) {
@@ -35,7 +35,7 @@ export class Histogram {
     for (let slot = 0; slot < slots; slot++) this.counts[slot]! += counts[slot]!;
   }
 
-  /** The duration in milliseconds at quantile `q` (0 … 1); 0 if empty. */
+  /** Returns the duration in milliseconds at quantile `q` (0 … 1); 0 if empty. */
   quantile(q: number): number {
     const total = this.counts.reduce((sum, count) => sum + count, 0);
     const rank = Math.max(1, Math.ceil(q * total));
@@ -57,7 +57,7 @@ export class Histogram {
     };
   }
 
-  /** The middle of each slot that is not empty, in milliseconds, and its count, in ascending order. */
+  /** Returns the middle of each slot that is not empty, in milliseconds, and its count, in ascending order. */
   distribution(): (readonly [ms: number, count: number])[] {
     const found: (readonly [number, number])[] = [];
     this.counts.forEach((count, slot) => {

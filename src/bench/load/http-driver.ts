@@ -73,7 +73,7 @@ export class HttpDriver {
     this.#flush(connection);
   }
 
-  /** A copy of a request with the time of sending. */
+  /** Returns a copy of a request with the time of sending. */
   #timed(request: Buffer): Buffer {
     const { time } = this.#plan;
     if (time === undefined) return request;
@@ -106,13 +106,13 @@ export class HttpDriver {
     increase(this.#errors, what);
   }
 
-  /** The data received is not a response, so the start of the next one is unknown. */
+  /** Closes a connection whose data is not a response, as the beginning of the next response is unknown. */
   #unreadable(socket: Bun.Socket<Connection>): void {
     this.#failed('unreadable');
     socket.terminate();
   }
 
-  /** The server should keep its connections. A lost one is an error, and is reopened. */
+  /** Reopens a lost connection. It is an error, as the server should keep its connections. */
   #closed(connection: Connection): void {
     const busy = connection.request >= 0;
     this.#load.remove(connection, busy);

@@ -22,30 +22,30 @@ interface LoadMeasurements {
   readonly unanswered: number;
 }
 
-/** What one thread sent and received. */
+/** The requests and responses of one thread. */
 export interface LoadResult extends LoadMeasurements {
   /** Number of successful requests by index of the request. */
   readonly accepted: readonly number[];
   readonly errors: Readonly<Record<string, number>>;
 }
 
-/** The outcome of a thread, and its CPU time in seconds. */
+/** The result of a thread, and its CPU time in seconds. */
 export interface ThreadResult extends LoadResult {
   readonly cpuSeconds: number;
   /** From the first request to the last response, seconds. */
   readonly elapsed: number;
 }
 
-/** A connection, or a stream of one, with at most one request in progress. Its times belong to the run. */
+/** A connection, or a stream of a connection, with at most one request in progress. Its times belong to the run. */
 export interface Slot {
   /** Start time for the latency of the request in progress. */
   dueAt: number;
-  /** Delay of the generator before it sent that request, ms. */
+  /** Delay of the generator before it sent the request, ms. */
   late: number;
   idleSince: number;
 }
 
-/** The times of a slot that is new. */
+/** The times of a new slot. */
 export const newSlot: Slot = { dueAt: 0, late: 0, idleSince: 0 };
 
 /** Sends requests on a schedule, for any protocol. */
@@ -86,14 +86,16 @@ export class LoadRun<Each extends Slot> {
     this.#pump();
   }
 
-  /** Removes a slot. @param busy whether it has a request in progress */
+  /** Removes a slot. @param busy true if it has a request in progress */
   remove(slot: Each, busy: boolean): void {
     this.#slots--;
     if (busy) this.#underWay--;
     else this.#idle.splice(this.#idle.indexOf(slot), 1);
   }
 
-  /** Keeps the run from ending while its last connections are reopened. @param opened settles after `add`, or if that fails */
+  /**
+   * Keeps the run going while its last connections are reopened. @param opened settles after `add`, or if that fails
+   */
   async expect(opened: Promise<void>): Promise<void> {
     this.#slots++;
     try {
@@ -103,12 +105,14 @@ export class LoadRun<Each extends Slot> {
     }
   }
 
-  /** Whether no more requests will be due. */
+  /** True if no more requests will be due. */
   get isOver(): boolean {
     return this.#schedule.over(this.#clock.monotonic());
   }
 
-  /** Counts the response to a slot's request, and sends the next one on it. @param well whether the response is as expected */
+  /**
+   * Counts the response to a slot's request, and sends the next one. @param well true if the response is as expected
+   */
   countResponse(slot: Each, well: boolean): void {
     const now = this.#clock.monotonic();
     this.#underWay--;
@@ -123,7 +127,7 @@ export class LoadRun<Each extends Slot> {
     }
   }
 
-  /** The response was not there at the poll before the last, so it waited to be read since then at most. */
+  /** Records a latency. The response was not there at the poll before the last, so it waited since then at most. */
   #record({ dueAt, late }: Each, now: number): void {
     const latency = now - dueAt;
     const own = Math.min(latency, late + Math.max(0, now - this.#polledBefore));
@@ -182,7 +186,7 @@ export class LoadRun<Each extends Slot> {
     while (!this.isOver && this.#slots > 0) await this.#pause(5);
   }
 
-  /** Timers are too coarse for an open loop (1 ms), and spinning would take a core from the target. */
+  /** Sends requests at a fixed rate. Timers are too coarse (1 ms), and spinning would take a core from the target. */
   async #pace(): Promise<void> {
     while (!this.isOver && this.#slots > 0) {
       this.#pump();
@@ -225,13 +229,13 @@ export class LoadRun<Each extends Slot> {
 }
 
 export interface Schedule {
-  /** The due time (milliseconds, monotonic) of the next request due by `now`; `undefined` if none is due. */
+  /** The due time (milliseconds, monotonic) of the next request due by `now`; `undefined` if no request is due. */
   next(now: number): number | undefined;
-  /** Whether no request will ever be due again. */
+  /** True if no request will ever be due again. */
   over(now: number): boolean;
 }
 
-/** A thread's part of a schedule: it takes every `of`th request, beginning with the one at `index`. */
+/** A thread's part of a schedule: every `of`th request, beginning with the request at `index`. */
 export interface Share {
   readonly index: number;
   readonly of: number;
@@ -243,7 +247,7 @@ function computeShare(total: number, { index, of }: Share): number {
   return Math.max(0, Math.ceil((total - index) / of));
 }
 
-/** Full speed: a request is due whenever a connection is idle, until `end` or until `limit` were sent. */
+/** A schedule at full speed: a request is due whenever a connection is idle, until `end` or the `limit`. */
 export function closedLoop(end: number, limit: number, share = everything): Schedule {
   const total = computeShare(limit, share);
   let sent = 0;
@@ -258,8 +262,8 @@ export function closedLoop(end: number, limit: number, share = everything): Sche
 }
 
 /**
- * A fixed rate, independent of the server: requests are due at equal intervals from `start`. A request that found no idle connection
- * is sent late with its original due time, so that a stall shows in the latencies (no coordinated omission).
+ * A fixed rate, independent of the server: requests are due at equal intervals from `start`. A request without an idle
+ * connection is sent late with its original due time, so that a stall shows in the latencies (no coordinated omission).
  */
 export function openLoop(start: number, rate: number, seconds: number, share = everything): Schedule {
   const total = computeShare(Math.floor(rate * seconds), share);

@@ -1,11 +1,11 @@
-/** A telemetry packet that a benchmark sends repeatedly, and the counts that each sending must add. */
+/** A telemetry packet that a benchmark sends repeatedly, and the counts that each copy must add. */
 export interface BenchPacket {
   readonly body: string;
   /** Counts by `feature/variant`. */
   readonly counts: ReadonlyMap<string, readonly [checks: number, used: number, viewed: number]>;
 }
 
-/** How a set of packets spreads over series. */
+/** The distribution of packets over series. */
 export interface PacketMix {
   readonly features: number;
   readonly variants: number;
@@ -13,7 +13,7 @@ export interface PacketMix {
   /** Features per packet, each with all of its variants. */
   readonly featuresPerPacket: number;
   readonly metricsPerPacket: number;
-  /** Number of different users that packets name; none by default. */
+  /** Number of different users that packets name; 0 by default. */
   readonly users?: number;
 }
 
@@ -26,7 +26,7 @@ export const ingestMix: PacketMix = {
   metricsPerPacket: 2,
 };
 
-/** Packets that together touch every series and name every user of the mix, as a browser SDK would send them, all different. */
+/** Creates different packets as a browser SDK would send them. Together they touch every series and user of the mix. */
 export function createPackets(mix: PacketMix, key: string): BenchPacket[] {
   const length = Math.max(mix.features, mix.users ?? 0);
   return Array.from({ length }, (_, index) => packetAt(index, mix, { k: key, e: 'Production' }));
@@ -52,7 +52,7 @@ function packetAt(index: number, mix: PacketMix, head: object): BenchPacket {
   return { body: JSON.stringify({ ...head, f, m, ...user }), counts };
 }
 
-/** The packet as a browser's keep-alive request. */
+/** Returns a packet as a browser's keep-alive request. */
 export function requestText(packet: BenchPacket, http: string): string {
   return [
     'POST /api/frontend/telemetry HTTP/1.1',
@@ -65,7 +65,7 @@ export function requestText(packet: BenchPacket, http: string): string {
   ].join('\r\n');
 }
 
-/** The expected counts of a service after it accepted packet `n` of the list `accepted[n]` times. */
+/** Returns the expected counts of a service that accepted packet `n` of the list `accepted[n]` times. */
 export function expectedCounts(
   packets: readonly Pick<BenchPacket, 'counts'>[],
   accepted: readonly number[],

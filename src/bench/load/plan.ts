@@ -1,7 +1,7 @@
 /**
- * src/bench/load: the load generator. `runLoad` sends a plan's requests from threads of their own, on keep-alive connections, and
- * measures the latencies. In an open loop they count from the time at which a request was due (no coordinated omission). It knows the
- * formats of packets and reports, but nothing of the service. The threads need Bun.
+ * src/bench/load: the load generator. `runLoad` sends a plan's requests from separate threads, on keep-alive
+ * connections, and measures the latencies. In an open loop they count from the time at which a request was due (no
+ * coordinated omission). It knows the formats of packets and reports, but nothing of the service. The threads need Bun.
  */
 
 import type { Quantiles } from './histogram.ts';
@@ -12,13 +12,13 @@ export interface Timing {
   /** Length of the warm-up, whose responses are counted but not measured. */
   readonly warmupSeconds: number;
   readonly seconds: number;
-  /** Requests per second of an open loop. Without it the next request follows each response: a closed loop. */
+  /** Requests per second of an open loop. By default, the next request follows each response: a closed loop. */
   readonly rate?: number;
   /** Maximum number of requests of a closed loop. */
   readonly limit?: number;
   /**
-   * For an open loop that offers more than the target accepts: latencies count from sending, and requests that found no idle
-   * connection before the end are omitted.
+   * True for an open loop that offers more than the target accepts. Latencies then count from sending, and requests
+   * that found no idle connection before the end are omitted.
    */
   readonly overload?: boolean;
 }
@@ -28,7 +28,7 @@ interface LoadTarget extends Timing {
   readonly host: string;
   readonly port: number;
   readonly connections: number;
-  /** Threads of the generator, among which connections and rate are divided; 1 by default, at most one per connection. */
+  /** Threads that share the connections and the rate; 1 by default, at most one per connection. */
   readonly threads?: number;
 }
 
@@ -37,11 +37,13 @@ export type LoadPlan = HttpPlan | GrpcPlan;
 /** A plan of requests over HTTP/1.1. Each connection has one request in progress. */
 export interface HttpPlan extends LoadTarget {
   readonly protocol?: 'http';
-  /** Whole requests, sent in turn. */
+  /** Whole requests, sent round robin. */
   readonly requests: readonly string[];
   /** `latin1` if the requests are bytes, one per character; `utf8` by default. */
   readonly encoding?: 'latin1';
-  /** A time in each request, with microseconds, that the generator replaces by the time of sending. No two are the same. */
+  /**
+   * A time in each request, with microseconds, that the generator replaces by the time of sending. All times differ.
+   */
   readonly time?: string;
   /** The status of a successful request; 202 by default. */
   readonly status?: number;
@@ -55,7 +57,9 @@ export interface GrpcPlan extends LoadTarget {
   /** The encoded message, in base64, and the positions that make each one unique. */
   readonly message: string;
   readonly positions: ReportPositions;
-  /** Time of the first report, microseconds after `marks.since`. A later plan continues after as many as were `sent`. */
+  /**
+   * Time of the first report, microseconds after `marks.since`. A later plan starts at the number of `sent` reports.
+   */
   readonly firstNumber: number;
   /** The encoded response of a successful call, in base64. */
   readonly response: string;
@@ -75,23 +79,25 @@ export interface LoadReport extends Quantiles {
   readonly sent: number;
   /** Number of successful requests, including the warm-up. */
   readonly requests: number;
-  /** The same by index of the request; a gRPC plan has one. */
+  /** Number of successful requests by index of the request; a gRPC plan has one request. */
   readonly accepted: readonly number[];
   /**
-   * Unsuccessful requests: by HTTP status or name of the gRPC status, or `answer` (another than expected), `closed`, `connect`,
-   * `unanswered`, `unasked`, `unreadable`.
+   * Unsuccessful requests: by HTTP status or name of the gRPC status, or `answer` (an unexpected response), `closed`,
+   * `connect`, `unanswered`, `unasked`, `unreadable`.
    */
   readonly errors: Readonly<Record<string, number>>;
-  /** Delays of the generator itself: from the time at which a request was due and its connection idle to sending it, ms. */
+  /**
+   * Delays of the generator itself, from the time at which a request was due and its connection idle to sending, ms.
+   */
   readonly lateness: Quantiles;
   /**
-   * The generator's share of each latency of an open loop: its lateness, and the time for which the response can have waited to be read.
-   * Both include waiting for a core.
+   * The generator's share of each latency of an open loop: its lateness, and the time for which the response can have
+   * waited to be read. Both include waiting for a core.
    */
   readonly own: Quantiles;
   /** The rest of each latency: the target, the network, and waiting for an idle connection. */
   readonly others: Quantiles;
-  /** Cores used by the busiest thread of the generator: near 1, the generator is the bottleneck instead of the target. */
+  /** Cores used by the busiest thread of the generator. Near 1, the generator is the bottleneck, not the target. */
   readonly cpuShare: number;
   /** CPU time of all threads of the generator during the run, seconds. */
   readonly cpuSeconds: number;

@@ -15,7 +15,7 @@ export interface ReportPositions {
   readonly since: number;
 }
 
-/** One encoded usage report, and the counts that each sending must add. */
+/** One encoded usage report, and the counts that each copy must add. */
 export interface BenchReport extends Pick<BenchPacket, 'counts'> {
   readonly message: Buffer;
   readonly positions: ReportPositions;
@@ -23,7 +23,7 @@ export interface BenchReport extends Pick<BenchPacket, 'counts'> {
   readonly response: Buffer;
 }
 
-/** The time of a report. Its seconds and nanoseconds take five bytes each. */
+/** Time in an encoded report. Its seconds and nanoseconds take five bytes each. */
 const anyTime = Date.parse('2026-01-01T00:00:00.999Z');
 const secondsBytes = 5;
 
@@ -33,7 +33,7 @@ const variants: Readonly<Record<string, readonly [number, number, number, number
   off: [5, 4, 0, 0],
 };
 
-/** A `Usage.FeatureStat` with two variants of each feature, as a server SDK would send it. */
+/** Encodes a `Usage.FeatureStat` with two variants of each feature, as a server SDK would send it. */
 export function encodeReport(appKey: string, since: Date, features = 20, environment = 'Production'): BenchReport {
   const names = Array.from({ length: features }, (_, index) => `feature-${index}`);
   const message = joinFields(
@@ -59,12 +59,12 @@ export function encodeReport(appKey: string, since: Date, features = 20, environ
   return { message, positions, counts: new Map(counts), response: numberField(1, features) };
 }
 
-/** A `google.protobuf.Timestamp`. */
+/** Encodes a `google.protobuf.Timestamp`. */
 function timestamp(ms: number): Buffer {
   return joinFields(numberField(1, Math.floor(ms / 1000)), numberField(2, (ms % 1000) * 1e6));
 }
 
-/** A `Usage.StatMessage`. */
+/** Encodes a `Usage.StatMessage`. */
 function encodeStat(feature: string): Buffer {
   const entries = Object.entries(variants).map(([variant, counts]) => {
     const stats = joinFields(...counts.map((count, index) => numberField(index + 1, count)));
@@ -73,7 +73,7 @@ function encodeStat(feature: string): Buffer {
   return joinFields(bytesField(1, feature), ...entries);
 }
 
-/** Sets the instance of a report, and the `number`th microsecond as its time, so that it repeats no other. */
+/** Sets the instance of a report, and the `number`th microsecond as its time, so that it repeats no other report. */
 export function stampReport(
   message: Buffer,
   { instanceAt, secondsAt, nanosAt, since }: ReportPositions,
@@ -85,7 +85,7 @@ export function stampReport(
   putVarint(message, nanosAt, (number % 1e6) * 1000);
 }
 
-/** Writes a varint of five bytes, even if fewer would do. */
+/** Writes a varint of five bytes, even if fewer suffice. */
 function putVarint(message: Buffer, at: number, value: number): void {
   for (let byte = 0; byte < 4; byte += 1) {
     message[at + byte] = (Math.floor(value / 128 ** byte) % 128) + 128;

@@ -2,15 +2,16 @@ const newline = 10;
 const carriageReturn = 13;
 const contentLength = Buffer.from('content-length:');
 const chunked = Buffer.from('transfer-encoding: chunked');
-/** Maximum length of a head. A longer one cannot be a response that the load generator measures. */
+/** Maximum length of a head. The load generator measures no response with a longer head. */
 const maxHead = 65_536;
 
 /**
- * Reads HTTP/1.1 responses from chunks as the socket returns them, split or merged anywhere.
- * Parses only what a load generator needs: the status, and the start of the next response.
+ * Reads HTTP/1.1 responses from chunks as the socket returns them, split or merged anywhere. Parses only what a load
+ * generator needs: the status, and the start of the next response.
  * @param onResponse called with the status of each complete response, except 1xx
  * @returns a function that takes the next chunk
- * @throws {Error} from the returned function, if the stream is not a response or its body has neither a declared length nor chunks
+ * @throws {Error} from the returned function, if the stream is not a response or its body has neither a declared length
+ * nor chunks
  */
 export function responseReader(onResponse: (status: number) => void): (chunk: Uint8Array) => void {
   let held: Buffer | undefined;
@@ -50,13 +51,13 @@ interface Head {
   readonly status: number;
   /** Bytes of the body or the chunk. */
   readonly length: number;
-  /** Whether the head of a chunk follows. */
+  /** True if the head of a chunk follows. */
   readonly moreChunks: boolean;
-  /** Where the body begins. */
+  /** Index of the beginning of the body. */
   readonly end: number;
 }
 
-/** A single pass over the bytes that creates no strings: the generator shares its cores with the target. */
+/** Reads a head in a single pass that creates no strings: the generator shares its cores with the target. */
 function readHead(bytes: Uint8Array, start: number): Head | undefined {
   let length = -1;
   let moreChunks = false;
@@ -72,7 +73,9 @@ function readHead(bytes: Uint8Array, start: number): Head | undefined {
   return undefined;
 }
 
-/** The size of a chunk, whose data ends with a line end. Chunks of interest have no extensions and no trailers. */
+/**
+ * Reads the size of a chunk, whose data ends with a line end. Chunks of interest have no extensions and no trailers.
+ */
 function readChunkHead(bytes: Uint8Array, start: number, status: number): Head | undefined {
   const newlineAt = bytes.indexOf(newline, start);
   if (newlineAt < 0) return undefined;
@@ -93,7 +96,7 @@ function bodyLength(status: number, declared: number): number {
   return declared;
 }
 
-/** Whether a header is there, in any case. */
+/** True if a header is at an index, in any case. */
 function isAt(bytes: Uint8Array, start: number, header: Uint8Array): boolean {
   for (let i = 0; i < header.length; i++) {
     if ((bytes[start + i]! | 32) !== (header[i]! | 32)) return false;
@@ -101,7 +104,7 @@ function isAt(bytes: Uint8Array, start: number, header: Uint8Array): boolean {
   return true;
 }
 
-/** The decimal number after any spaces; 0 if there is none. */
+/** Returns the decimal number after any spaces; 0 without a number. */
 function numberAt(bytes: Uint8Array, start: number): number {
   let i = start;
   while (bytes[i] === 32) i++;

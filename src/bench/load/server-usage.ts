@@ -11,14 +11,14 @@ interface WatchedServer {
 /** The counters of a server at one moment, or between two. */
 export interface ServerReading {
   readonly threads: readonly ThreadTime[];
-  /** Of the whole device, by all processes; missing without one, as on tmpfs. */
+  /** Counters of the whole device, for all processes; missing without a device, as on tmpfs. */
   readonly disk?: DiskStats;
   /** Total duration of the commits of packets and reports. */
   readonly commitSeconds: number;
 }
 
 /**
- * Reads the counters.
+ * Reads the counters of a server.
  * @param metrics the current text of its metrics
  * @throws {Error} if the server is gone
  */
@@ -32,7 +32,7 @@ export function readServer({ pid, data }: WatchedServer, metrics: string): Serve
   };
 }
 
-/** The difference between two readings. A thread that has started since counts from its start. */
+/** Returns the difference between two readings. A thread that has started since then counts from its start. */
 export function usageBetween(before: ServerReading, after: ServerReading): ServerReading {
   const secondsBefore = new Map(before.threads.map(({ id, seconds }) => [id, seconds]));
   return {
@@ -48,7 +48,7 @@ export function usageBetween(before: ServerReading, after: ServerReading): Serve
 /** A thread, and its CPU time so far. */
 interface ThreadTime {
   readonly id: number;
-  /** The main thread is `main`. The threads of the runtime have names of their own, such as `JITWorker`. */
+  /** The main thread is `main`. Threads of the runtime have their own names, such as `JITWorker`. */
   readonly name: string;
   readonly seconds: number;
 }
@@ -78,12 +78,12 @@ export interface DiskStats {
   readonly flushes: number;
 }
 
-/** Positions of the fields after the device's name in `/proc/diskstats`, from 1: the kernel's `admin-guide/iostats.rst`. */
+/** Positions of fields after the device's name in `/proc/diskstats`, from 1: the kernel's `admin-guide/iostats.rst`. */
 const fields = { writes: 5, sectorsWritten: 7, flushes: 16 } as const;
 const sectorBytes = 512;
 
 /**
- * The name of the whole device of a path: the kernel counts no flushes of partitions.
+ * Returns the name of the whole device of a path, as the kernel counts no flushes of partitions.
  * @returns `undefined` without a device, as on tmpfs or an overlay
  */
 export function findDevice(path: string): string | undefined {
@@ -117,7 +117,7 @@ export function diskStatsBetween(before: DiskStats, after: DiskStats): DiskStats
   };
 }
 
-/** Time of all processors of the machine so far, ms. */
+/** Times of all processors of the machine so far, ms. */
 interface ProcessorTime {
   readonly busy: number;
   readonly idle: number;
@@ -131,7 +131,7 @@ export function readProcessorTime(): ProcessorTime {
   };
 }
 
-/** Cores that were busy between two readings, with all processes of the machine. */
+/** Returns the number of cores that were busy between two readings, with all processes of the machine. */
 export function busyCores(before: ProcessorTime, after: ProcessorTime, cores = availableParallelism()): number {
   const busy = after.busy - before.busy;
   const all = busy + after.idle - before.idle;

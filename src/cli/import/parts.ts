@@ -6,13 +6,13 @@ import type { Source } from './source.ts';
 
 /** The rows of a source to import. */
 export interface Selection {
-  /** `undefined` if the rows name none, or it is not known yet. */
+  /** The environment of the rows; `undefined` if they name none, or it is not known yet. */
   readonly environment: string | undefined;
-  /** Only rows before this time, Unix seconds. */
+  /** Only rows before this time are imported, Unix seconds. */
   readonly before: number;
 }
 
-/** A time relative to now would differ when the import is repeated. @throws {UsageError} */
+/** Reads an absolute time. A time relative to now would differ when the import is repeated. @throws {UsageError} */
 export function parseBefore(text: string | undefined): number {
   if (text === undefined) return Number.POSITIVE_INFINITY;
   const at = parseTime(text);
@@ -22,13 +22,13 @@ export function parseBefore(text: string | undefined): number {
 
 type Content = Pick<ImportPart, 'variants' | 'counts' | 'metrics' | 'measurements'>;
 
-/** A part of an import, and how far the source was read. */
+/** A part of an import, and the position of its end in the source. */
 export interface Part {
   readonly number: number;
   /** Number of counts and measurements. */
   readonly rows: number;
   readonly content: Content;
-  /** In bytes. */
+  /** Position in the source, in bytes. */
   readonly done: number;
 }
 
@@ -40,8 +40,8 @@ const measurementCounts = 4;
 const maxNames = 64 * 1024;
 
 /**
- * Divides the selected rows of a source into parts. The division depends on the content only, and must not change: the server remembers
- * parts by their numbers permanently.
+ * Divides the selected rows of a source into parts. The division depends on the content only, and must not change: the
+ * server remembers parts by their numbers permanently.
  */
 export function* divideSource(source: Source, { environment, before }: Selection): Generator<Part> {
   const waiting: Omit<Part, 'done'>[] = [];
@@ -127,8 +127,8 @@ class PartBuilder {
 }
 
 /**
- * Identifies an import by the content of its files and the selected rows. The server stores it: the same input must give the same
- * result in every version.
+ * Identifies an import by the content of its files and the selected rows. The server stores the result, so the same
+ * input must give the same result in every version.
  */
 export function hashImport(source: Source, { environment, before }: Selection): string {
   const content = ['flagmeter import 1', source.format, environment ?? null, source.digest()];

@@ -151,23 +151,23 @@ function addMeasurement(
   return undefined;
 }
 
-/** Maximum number of rows of Unleash that have variants: they are in memory. */
+/** Maximum number of Unleash rows with variants, which are kept in memory. */
 const maxCovered = 4_000_000;
 
 /** The checks of variants by the row of `client_metrics_env`, whose `yes` and `no` include them. */
 export class VariantChecks {
   readonly #counts = new Map<string, number>();
-  /** Set after the first reading of the file. */
+  /** True after the first reading of the file. */
   isComplete = false;
 
-  /** @throws {Failure} if there are too many */
+  /** @throws {Failure} if there are too many rows */
   add(row: string, count: number): void {
     if (this.isComplete) return;
     this.#counts.set(row, (this.#counts.get(row) ?? 0) + count);
     if (this.#counts.size <= maxCovered) return;
     throw new Failure(
       'failed',
-      `Cannot import more than ${maxCovered} rows with variants at once; divide the files by time`,
+      `Cannot import more than ${maxCovered} rows with variants together; divide the files by time`,
     );
   }
 
@@ -176,7 +176,7 @@ export class VariantChecks {
   }
 }
 
-/** The columns that both tables of Unleash have. Tables of days may have `date` in place of `timestamp`. */
+/** The columns of both tables of Unleash. Tables of days can have `date` instead of `timestamp`. */
 class UnleashTable extends Table {
   readonly #time: number;
   readonly #columns: readonly number[];
@@ -189,7 +189,7 @@ class UnleashTable extends Table {
     this.#columns = ['feature_name', 'app_name', 'environment'].map((name) => this.column(name));
   }
 
-  /** @returns the reason if the line is not a row */
+  /** Returns a row, or the reason why the line is not a row. */
   row(line: string) {
     const cells = this.cells(line);
     if (typeof cells === 'string') return cells;
@@ -203,7 +203,7 @@ class UnleashTable extends Table {
 }
 
 /**
- * Reads `client_metrics_env`. What no variant covers counts as `enabled` and `disabled` (see `withoutVariant`).
+ * Reads `client_metrics_env`. Checks without a variant count as `enabled` and `disabled` (see `withoutVariant`).
  * @throws {Failure} if the header lacks a column
  */
 export function unleashReader(path: string, header: string, covered: VariantChecks): RowReader {

@@ -3,7 +3,7 @@ import { printable } from '../show.ts';
 
 const quotedCell = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
 
-/** RFC 4180. @returns `undefined` if the quotes are wrong */
+/** Splits a line of CSV (RFC 4180). @returns `undefined` if the quotes are wrong */
 export function splitCells(line: string): readonly string[] | undefined {
   if (!line.includes('"')) return line.split(',');
   const cells: string[] = [];
@@ -19,7 +19,7 @@ export function splitCells(line: string): readonly string[] | undefined {
 
 const maxDigits = 16;
 
-/** An integer from 0; -1 if the text is anything else. */
+/** Returns an integer from 0; -1 for any other text. */
 export function parseInteger(text: string): number {
   const { length } = text;
   if (length === 0 || length > maxDigits) return -1;
@@ -34,12 +34,12 @@ export function parseInteger(text: string): number {
 
 const numberPattern = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
-/** A number as JSON has it; NaN if the text is anything else. */
+/** Returns a number in the syntax of JSON; NaN for any other text. */
 export function parseNumber(text: string): number {
   return numberPattern.test(text) ? Number(text) : Number.NaN;
 }
 
-/** RFC 3339, or the format of PostgreSQL. Without an offset, UTC is assumed. */
+/** Times in the format of RFC 3339 or PostgreSQL. UTC is the default offset. */
 const timePattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)?)?$/i;
 
@@ -49,7 +49,7 @@ export class TimeReader {
   #lastText = '';
   #last = Number.NaN;
 
-  /** Unix seconds; NaN if the text is not a time. */
+  /** Returns Unix seconds; NaN if the text is not a time. */
   read(text: string): number {
     if (text === this.#lastText) return this.#last;
     this.#last = this.#known.get(text) ?? this.#add(text);
@@ -67,7 +67,7 @@ export class TimeReader {
 
 const maxTimes = 10_000;
 
-/** Unix ms; NaN if the text is not a time. */
+/** Returns Unix ms; NaN if the text is not a time. */
 export function parseTime(text: string): number {
   const found = timePattern.exec(text);
   if (found === null) return Number.NaN;
@@ -88,7 +88,7 @@ export type MetricName = readonly [metric: string, feature?: string, variant?: s
 /** The values of a metric. `lastAt` is Unix ms. */
 export type Values = readonly [sum: number, count: number, last: number, lastAt: number, min: number, max: number];
 
-/** @param environment `undefined` if the rows name none @param time Unix seconds */
+/** @param environment `undefined` if the rows name no environment @param time Unix seconds */
 export interface RowSink {
   count(
     environment: string | undefined,
@@ -103,7 +103,7 @@ export interface RowSink {
 }
 
 export interface RowReader {
-  /** @returns why the line is not a row; `undefined` if it is */
+  /** @returns the reason why the line is not a row; `undefined` for a row */
   read(line: string, sink: RowSink): string | undefined;
 }
 
@@ -124,11 +124,11 @@ export const wrong = {
   total: 'the counts of the file up to here exceed 2^53 - 1',
 } as const;
 
-/** Adds up the counts of a file, so that no cell that they are added to exceeds what a number holds exactly. */
+/** Adds up the counts of a file, so that no sum exceeds the integers that a number holds exactly. */
 export class FileTotal {
   #total = 0;
 
-  /** @returns false if the total would be too large; it is then unchanged */
+  /** @returns false if the total would be too large; the total is then unchanged */
   add(count: number): boolean {
     if (count > Number.MAX_SAFE_INTEGER - this.#total) return false;
     this.#total += count;
@@ -153,7 +153,7 @@ export class Table {
     if (repeated.length > 0) refuse('repeats', repeated);
   }
 
-  /** Index of a column; -1 if it is missing. */
+  /** Returns the index of a column; -1 if it is missing. */
   column(name: string): number {
     return this.#names.indexOf(name);
   }

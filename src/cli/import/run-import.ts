@@ -19,13 +19,13 @@ import { type Survey, surveySource } from './survey.ts';
 
 export const runImport = clientCommand({
   name: 'import',
-  summary: 'Import data of the past from a file: an export, or tables of Unleash',
+  summary: 'Import past data from a file: an export, or tables of Unleash',
   operand: { name: 'FILE', description: 'File with the counts' },
   options: [
     option('format FORMAT', 'Format of the file', { values: importFormats, required: true }),
     option('environment NAME', 'Environment that gets the counts', { required: true }),
-    option('from-environment NAME', 'Environment in the file; rows of others are left out', {
-      more: 'default: the only one in the file',
+    option('from-environment NAME', 'Environment in the file; rows of other environments are omitted', {
+      more: 'default: the only environment in the file',
     }),
     option('before TIME', 'Time of the switch-over to flagmeter; rows from then on are omitted'),
     option('variants FILE', 'Table client_metrics_env_variants of Unleash', { file: true }),
@@ -41,13 +41,14 @@ Imports exports of usage and of measurements (CSV or NDJSON), and client_metrics
 psql \\copy writes it, up to the time of a switch-over with --before.
 The same file counts once: run an interrupted import again to continue. A changed file is another
 file, so correct bad lines in the file that --bad-lines writes. Exit code 8: there are bad lines;
-the others are imported.
+all other lines are imported.
 `,
   run: importFile,
 });
 
 /**
- * @throws {UsageError} for wrong arguments, and for a file with rows of several environments if none of them is named
+ * @throws {UsageError} for wrong arguments, and for a file with rows of several environments if no environment is
+ * selected
  * @throws {Failure} if a file cannot be read, or the server refuses or is unavailable; `found` if there were bad lines
  */
 async function importFile(given: Arguments, context: Context): Promise<number> {
@@ -73,7 +74,7 @@ async function importFile(given: Arguments, context: Context): Promise<number> {
     source.close();
   }
   if (badLines.count === 0) return 0;
-  throw new Failure('found', `Bad lines, which are not imported: ${badLines.count}`);
+  throw new Failure('found', `Bad lines that were not imported: ${badLines.count}`);
 }
 
 interface Target {
@@ -108,7 +109,7 @@ async function send(
   }
 }
 
-/** Rejects on a signal. Requests under way can still be counted: the server recognises them when they are repeated. */
+/** Rejects on a signal. Pending requests can still be counted: the server recognises them when they are repeated. */
 function rejectOnAbort(over: AbortSignal, message: () => string): Promise<never> {
   return new Promise((_, reject) => {
     over.addEventListener('abort', () => reject(new Failure('interrupted', message())));
@@ -181,7 +182,7 @@ function print(context: Context, given: Arguments, summary: object, badLines: Ba
 /** Maximum number of bad lines that are listed. */
 const maxListed = 100;
 
-/** Lists bad lines on standard error, and writes them to a file if one is named. */
+/** Lists bad lines on standard error, and writes them to a file if its path is given. */
 class BadLines {
   readonly #context: Context;
   readonly #file: number | undefined;

@@ -7,7 +7,7 @@ import type { Part } from './parts.ts';
 
 /** Numbers of imported counts and measurements. */
 export interface ImportCounts {
-  /** Of parts that are counted now, and of parts that were counted before. */
+  /** Number in the parts that are counted now; `repeated`: in the parts that were counted before. */
   imported: number;
   repeated: number;
   outside: number;
@@ -17,18 +17,18 @@ export interface ImportCounts {
 
 type Head = Pick<ImportPart, 'environment' | 'import' | 'dryRun'>;
 
-/** Parts on their way at once: the next one is read while the server counts one. */
+/** Maximum number of concurrent requests. The next part is read while the server counts one. */
 const maxUnderWay = 3;
 
-/** Minimum interval between two parts, ms. By default a client may make 100 requests a second. */
+/** Minimum interval between two parts, ms. By default, a client can make 100 requests a second. */
 const intervalMs = 12.5;
 
-/** Maximum wait for an unavailable server, and between two tries, ms. */
+/** Maximum wait for an unavailable server, and between two attempts, ms. */
 const patienceMs = 300_000;
 const longestWaitMs = 10_000;
 
 /**
- * Sends the parts of an import, and repeats those that the server cannot take now.
+ * Sends the parts of an import, and repeats parts that the server cannot accept now.
  * @param path of the imports of the application
  * @param progress receives the number of bytes whose parts are counted
  * @param over ends the import

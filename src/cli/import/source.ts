@@ -6,7 +6,7 @@ import { UsageError } from '../flags.ts';
 import { csvReader, ndjsonReader, unleashReader, unleashVariantsReader, VariantChecks } from './readers.ts';
 import type { RowReader, RowSink } from './rows.ts';
 
-/** A line without a text. */
+/** A line that cannot be read as text. */
 interface Unreadable {
   readonly reason: string;
 }
@@ -15,19 +15,19 @@ const notText: Unreadable = { reason: 'not UTF-8' };
 const tooLong: Unreadable = { reason: 'longer than 1 MiB' };
 
 interface Lines {
-  /** The number of the first one, from 1. */
+  /** Number of the first line, from 1. */
   readonly first: number;
-  /** Without line ends. */
+  /** Lines without line ends. */
   readonly texts: readonly (string | Unreadable)[];
-  /** The bytes of these lines. Without lines, the beginning of a line that is too long. */
+  /** The bytes of these lines. If there are no lines, the beginning of a line that is too long. */
   readonly bytes: Uint8Array;
 }
 
-/** Lines up to this length are read; a line of twice this length is not. */
+/** Maximum length of a line that is always read. A line of twice this length is never read. */
 const chunkBytes = 1024 * 1024;
 const lineFeed = 10;
 
-/** A file of lines, which can be read several times. It must not change in between. */
+/** A file of lines, which can be read several times. It must not change between readings. */
 class LineFile {
   readonly path: string;
   /** In bytes. */
@@ -89,7 +89,7 @@ class LineFile {
   #checkUnchanged(): void {
     const { size, mtimeMs } = fstatSync(this.#file);
     if (size === this.size && mtimeMs === this.#changedAt) return;
-    throw new Failure('failed', `Cannot import ${this.path}: it has changed meanwhile; import it again`);
+    throw new Failure('failed', `Cannot import ${this.path}: it has changed during the import; import it again`);
   }
 }
 
@@ -132,7 +132,7 @@ export interface BadLine {
 
 interface SourceFile {
   readonly file: LineFile;
-  /** @param header the first line, of a format that has one */
+  /** @param header the first line, if the format has a header */
   createReader(header: string): RowReader;
 }
 

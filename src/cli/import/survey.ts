@@ -3,9 +3,9 @@ import type { MetricName } from './rows.ts';
 import type { BadLine, Source } from './source.ts';
 
 export interface Survey {
-  /** The number of rows by environment; `undefined` for rows that name none. */
+  /** Number of rows by environment; `undefined` for rows that name no environment. */
   readonly environments: Map<string | undefined, number>;
-  /** Number of rows that are too late for the selection. */
+  /** Number of rows after the time limit of the selection. */
   later: number;
   readonly totals: Totals;
 }
@@ -59,7 +59,7 @@ export class Totals {
 
 /**
  * Reads a source without importing it.
- * @param wanted without an environment, the totals are those of all
+ * @param wanted if it has no environment, the totals cover all environments
  * @param bad receives the lines that are not rows
  * @param progress receives the number of bytes read
  * @throws {Failure} if a file cannot be read

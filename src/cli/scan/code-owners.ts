@@ -1,11 +1,11 @@
 import ignore, { type Ignore } from 'ignore';
 
-/** Paths of the file, as GitHub and GitLab look for it. The first one counts. */
+/** Paths of the file, in the order of GitHub and GitLab. The first existing file counts. */
 export const codeOwnersPlaces = ['.github/CODEOWNERS', '.gitlab/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const;
 
 /** Rules beyond this limit are ignored. GitHub itself reads up to 3 MB. */
 const maxRules = 10_000;
-/** Maximum number of owners of a file, and of characters of each. */
+/** Maximum number of owners of a file, and length of an owner. */
 const maxOwners = 8;
 const maxOwnerLength = 100;
 const maxPatternLength = 1000;
@@ -16,11 +16,11 @@ interface Rule {
 }
 
 /**
- * The owners of the files of a repository by its CODEOWNERS. The last rule that matches a path decides. In sections (`[Name]` of
- * GitLab) the last one of each decides, and the owners of all sections count.
+ * The owners of the files of a repository by its CODEOWNERS. The last rule that matches a path decides. In sections
+ * (`[Name]` of GitLab), the last matching rule of each section decides, and the owners of all sections count.
  *
- * The patterns are those of `.gitignore`, with these differences: case matters, `docs/*` does not match below folders in `docs`,
- * brackets are no ranges, and `!` excludes a path from its section.
+ * The patterns follow `.gitignore`, with these differences: case matters, `docs/*` does not match files in subfolders
+ * of `docs`, brackets are literal, and `!` excludes a path from its section.
  */
 export class CodeOwners {
   readonly #sections: readonly (readonly Rule[])[];
@@ -30,7 +30,7 @@ export class CodeOwners {
     this.#sections = parseSections(text);
   }
 
-  /** At most eight owners; none if no rule matches. @param path relative to the top of the repository, with `/` */
+  /** Returns at most eight owners, or none if no rule matches. @param path from the top of the repository, with `/` */
   of(path: string): readonly string[] {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
@@ -89,6 +89,6 @@ function ownersIn(text: string): readonly string[] {
 function matcher(pattern: string): Ignore {
   const literal = pattern.replace(/(?<!\\)[[\]]/g, '\\$&');
   const rules = ignore({ ignorecase: false }).add(literal);
-  // In a .gitignore, a folder in `docs` matches too, and with it all that it has.
+  // In a .gitignore, `docs/*` also matches folders, and so everything in them.
   return /\/\*$/.test(literal) ? rules.add(`!${literal}/`) : rules;
 }

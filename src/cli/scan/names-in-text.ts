@@ -1,7 +1,7 @@
 /** An occurrence of a name in a text. */
 export interface Occurrence {
   readonly name: string;
-  /** Of its first character. */
+  /** Index of the first character. */
   readonly index: number;
   /** `call`: the first argument of a function that takes a feature name. */
   readonly as: 'call' | 'quoted' | 'word';
@@ -25,14 +25,14 @@ const space = '\\s{0,100}';
 const quotedName = `([${quotes}])((?:\\\\.|(?!\\1)[^\\\\\\r\\n]){1,${maxBytes}})\\1`;
 
 /**
- * Finds feature names in source code: known names as words or in quotes, and any name that is the first argument of a call. Does not
- * parse, so it works for any language with quoted strings, and comments count too.
+ * Finds feature names in source code: known names as words or in quotes, and any name that is the first argument of a
+ * call. Does not parse, so it works for any language with quoted strings, and comments count too.
  */
 export class NameFinder {
   readonly #known: ReadonlySet<string>;
   /** Calls with a quoted text as their first argument, also with type arguments. */
   readonly #call: RegExp;
-  /** Known names that are not words, such as those with a space. */
+  /** Known names that are not words, such as names with a space. */
   readonly #phrases: readonly string[];
   readonly #maxLength: number;
   /** First characters of the known names, which rule out most words. */
@@ -51,7 +51,7 @@ export class NameFinder {
     this.#firsts = new Set(names.map((name) => name.charCodeAt(0)));
   }
 
-  /** Unordered. A known name in a call occurs twice; the call comes first. */
+  /** Yields occurrences in no order. A known name in a call occurs twice; the call comes first. */
   *in(text: string): Generator<Occurrence> {
     for (const { index, 0: whole, 2: name = '' } of text.matchAll(this.#call)) {
       if (isPlain(name)) yield { name, index: index + whole.length - 1 - name.length, as: 'call' };
@@ -64,7 +64,7 @@ export class NameFinder {
     for (const name of this.#phrases) yield* findPlaces(name, text);
   }
 
-  /** `flags.shop.checkout` names `checkout`, and `shop.checkout`. */
+  /** Yields the known names in a word: `flags.shop.checkout` names `checkout`, and `shop.checkout`. */
   *#inWord(text: string, start: number, end: number): Generator<Occurrence> {
     for (let from = start; from < end; from = findNameEnd(text, from) + 1) {
       if (!this.#firsts.has(text.charCodeAt(from))) continue;
@@ -91,14 +91,14 @@ function occurrence(name: string, index: number, text: string): Occurrence {
   return { name, index, as: isQuoted ? 'quoted' : 'word' };
 }
 
-/** Start of the next word, or the end of the text. */
+/** Returns the start of the next word, or the end of the text. */
 function wordStart(text: string, from: number): number {
   let at = from;
   while (at < text.length && !isNameCharacter(text, at)) at += 1;
   return at;
 }
 
-/** End of a word, whose parts are separated by a dot, a colon or a slash. */
+/** Returns the end of a word, whose parts are separated by a dot, a colon or a slash. */
 function wordEnd(text: string, start: number): number {
   let end = findNameEnd(text, start);
   while (isSeparator(text.charCodeAt(end)) && isNameCharacter(text, end + 1)) end = findNameEnd(text, end + 1);
@@ -119,12 +119,12 @@ function isSeparator(code: number): boolean {
   return code === dot || code === slash || code === colon;
 }
 
-/** For ASCII: letters, digits, `_`, `$` and `-`. */
+/** Name characters of ASCII: letters, digits, `_`, `$` and `-`. */
 const asciiNameCharacters = Uint8Array.from({ length: 128 }, (_, code) =>
   /[\w$-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
-/** Half of a surrogate pair counts as a letter, so that no name ends within one. */
+/** Other name characters. Half of a surrogate pair counts as a letter, so that no name ends within a pair. */
 const otherNameCharacter = /[\p{L}\p{N}\p{Cs}]/u;
 
 function isNameCharacter(text: string, at: number): boolean {

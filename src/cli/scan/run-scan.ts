@@ -26,7 +26,7 @@ export const scanCode = clientCommand({
   options: [
     option('call NAME', 'Function whose first argument is a feature name; repeatable', {
       many: true,
-      more: 'default: those of common SDKs, which are always included',
+      more: 'default: functions of common SDKs, which are always included',
     }),
     option('fail-if-any', 'Exit with 8 if anything is found'),
     option('upload', 'Upload the places of features, with their owners by CODEOWNERS'),
@@ -67,7 +67,7 @@ function checkDirectory(path: string): void {
   throw new UsageError(`Cannot scan ${path}: not a directory`);
 }
 
-/** The number of findings, and how many of them rest on silence alone. */
+/** Returns the number of findings, and the number of findings that rest on silence alone. */
 function summarizeFindings(findings: readonly Finding[]): string {
   const { length } = findings;
   const said = length === 1 ? 'There is 1 finding' : `There are ${length} findings`;
@@ -115,7 +115,7 @@ function createRow(finding: Finding): Item {
   return { ...finding, where: first === undefined ? null : `${first.file}:${first.line}${more}` };
 }
 
-/** The top of the repository of a directory; the directory itself without one. */
+/** Returns the top of the repository of a directory; outside a repository, the directory itself. */
 function repositoryTop(directory: string): string {
   const start = resolve(directory);
   for (let at = start; ; at = dirname(at)) {
@@ -167,7 +167,7 @@ function codeOwnersIn(top: string): CodeOwners | undefined {
   return undefined;
 }
 
-/** As many references as the server accepts: fewer for each feature, before a feature has none. */
+/** Limits references to the number that the server accepts. Each feature keeps some of them. */
 function bounded(named: readonly CodeReferences[]): readonly CodeReferences[] {
   const kept = named.slice(0, maxScannedFeatures);
   let each = maxReferencesEach;

@@ -17,7 +17,7 @@ const rules: Readonly<Record<FindingKind, { readonly level: string; readonly tex
 
 const kinds = Object.keys(rules) as FindingKind[];
 
-/** The findings as SARIF 2.1.0, which code hosts and editors show next to the code. */
+/** Returns the findings as SARIF 2.1.0, which code hosts and editors show next to the code. */
 export function createSarif(findings: readonly Finding[]): object {
   return {
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json',

@@ -33,24 +33,24 @@ export interface Finding {
   readonly lastSeenAt: string | null;
   /** `null` for a name that the server does not know. */
   readonly verdict: VerdictKind | null;
-  /** For a name that the server does not know: the most similar known one. */
+  /** The most similar known name, for a name that the server does not know. */
   readonly nearest: string | null;
   /** The first places in the code. */
   readonly places: readonly Place[];
   readonly count: number;
 }
 
-/** Maximum number of places kept for a name, and shown with a finding. */
+/** Maximum number of kept places of a name, and of places shown with a finding. */
 const maxPlaces = maxReferencesEach;
 const maxShown = 5;
 
-/** Maximum number of names that the server does not know. Further ones are ignored. */
+/** Maximum number of names that the server does not know. Further names are ignored. */
 const maxUnknown = 10_000;
 
 interface NameMatches {
   readonly places: Place[];
   count: number;
-  /** True if it occurs in quotes or in a call, not only as a word. */
+  /** True if the name occurs in quotes or in a call, not only as a word. */
   isText: boolean;
 }
 
@@ -69,7 +69,7 @@ export interface CodeReferences {
   readonly count: number;
 }
 
-/** Keeps only names and their first places. */
+/** Compares files with features. Keeps only names and their first places. */
 export function scan(
   files: Iterable<SourceFile>,
   features: readonly KnownFeature[],
@@ -124,7 +124,7 @@ function collect(
   return found;
 }
 
-/** The occurrences in a text by position, each place of a name once. */
+/** Returns the occurrences in a text by position, each place of a name once. */
 function inOrder(occurrences: Iterable<Occurrence>): Occurrence[] {
   const sorted = [...occurrences].sort((a, b) => a.index - b.index || order(a.name, b.name));
   return sorted.filter(({ index, name }, at) => {

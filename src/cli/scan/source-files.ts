@@ -2,14 +2,14 @@ import { closeSync, constants, type Dirent, existsSync, fstatSync, openSync, rea
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 
-/** Maximum size of a file. People hardly write larger ones. */
+/** Maximum size of a file. Larger files are hardly written by people. */
 export const maxFileBytes = 1024 * 1024;
 
 /** Number of bytes in which a zero byte marks a binary file, as in git. */
 const sniffed = 8000;
 
 export interface SourceFile {
-  /** With `/`: relative to the working directory, or to the scanned one if that is elsewhere. */
+  /** Path with `/`, relative to the working directory, or to the scanned directory if that is elsewhere. */
   readonly path: string;
   readonly text: string;
 }
@@ -20,7 +20,7 @@ export interface FileCounts {
   binary: number;
   large: number;
   unreadable: number;
-  /** Ignore files that were not applied: links, special files, large and unreadable ones. */
+  /** Ignore files that were not applied: links, special files, large and unreadable files. */
   ignoreFiles: number;
 }
 
@@ -31,8 +31,8 @@ interface Rules {
 }
 
 /**
- * The text files in a directory, one at a time, without those that git ignores: a `.gitignore` may be in the directory, below it, or
- * above it up to the top of the repository. Links are not followed.
+ * Yields the text files in a directory that git does not ignore, one at a time. A `.gitignore` can be in the directory,
+ * below it, or above it up to the top of the repository. Links are not followed.
  */
 export function* sourceFiles(
   directory: string,
@@ -84,7 +84,7 @@ function* readSource(path: string, base: string, counts: FileCounts): Generator<
   }
 }
 
-/** The rules of the directories above, from the top of the repository down. */
+/** Returns the rules of the directories above, from the top of the repository down. */
 function rulesAbove(directory: string, counts: FileCounts): readonly Rules[] {
   const above: string[] = [];
   for (let at = directory; !existsSync(join(at, '.git')); at = dirname(at)) {
@@ -121,7 +121,7 @@ function ignoreText(path: string, counts: FileCounts): string | undefined {
   return undefined;
 }
 
-/** The nearest rules that match decide. */
+/** True if a path is ignored. The nearest rules that match decide. */
 function isIgnored(path: string, isDirectory: boolean, rules: readonly Rules[]): boolean {
   for (const { directory, ignore } of rules.toReversed()) {
     const { ignored, unignored } = ignore.test(slashed(relative(directory, path)) + (isDirectory ? '/' : ''));
@@ -134,13 +134,15 @@ function slashed(path: string): string {
   return sep === '/' ? path : path.replaceAll(sep, '/');
 }
 
-/** Does not wait for the writer of a FIFO, and does not follow links, as git does not for ignore files. */
+/**
+ * Open without waiting for the writer of a FIFO or following links. Git does not follow links for ignore files either.
+ */
 const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
- * Checks the opened file, not the path, as the tree can change in between.
+ * Reads a regular file. Checks the opened file, not the path, as the tree can change in between.
  * @returns `large` if the file has more than `mostBytes`
- * @throws {Error} with a `code`, if it cannot be read; `EINVAL` if it is a device, a FIFO or another special file
+ * @throws {Error} with a `code`, if it cannot be read; `EINVAL` for a device, a FIFO or another special file
  */
 function readRegular(path: string, mostBytes: number): Buffer | 'large' {
   const descriptor = openSync(path, openFlags);
@@ -153,7 +155,7 @@ function readRegular(path: string, mostBytes: number): Buffer | 'large' {
   }
 }
 
-/** A file that shrinks in between gives fewer bytes. */
+/** Reads a file. If it shrinks in between, fewer bytes are returned. */
 function readBytes(descriptor: number, size: number): Buffer {
   const bytes = Buffer.alloc(size);
   let length = 0;

@@ -26,7 +26,7 @@ const noBrowser = 'No browser found. To sign in with one on another machine: fla
 const timeoutMs = 10 * 60_000;
 
 /**
- * Authorization code with PKCE (RFC 6749 §4.1, RFC 7636) and a redirect to this machine (RFC 8252 §7.3).
+ * Signs in with an authorization code and PKCE (RFC 6749 §4.1, RFC 7636), redirected to this machine (RFC 8252 §7.3).
  * @param show false to print the address only
  * @throws {Failure}
  */
@@ -80,18 +80,18 @@ export async function signInWithBrowser(context: Context, authUrl: string, show:
 }
 
 /**
- * A token host with another issuer may forward codes to someone else (mix-up attack, RFC 9700 §4.4).
+ * Checks the issuer. Another issuer might forward codes to someone else (mix-up attack, RFC 9700 §4.4).
  * @throws {Failure}
  */
 export function checkIssuer({ server: { issuer } }: TokenHost, authUrl: string): void {
   if (issuer.replace(/\/$/, '') === authUrl) return;
   throw new Failure(
     'failed',
-    `The token host at ${authUrl} has the address ${issuer}: use that one, with --url or --auth-url`,
+    `The token host at ${authUrl} has the address ${issuer}: use that address, with --url or --auth-url`,
   );
 }
 
-/** Shows the outcome in the browser too. */
+/** Shows the result in the browser, too. */
 async function finish(arrival: Arrival, work: () => Promise<StoredSession>): Promise<StoredSession> {
   try {
     const session = await work();
@@ -103,7 +103,7 @@ async function finish(arrival: Arrival, work: () => Promise<StoredSession>): Pro
   }
 }
 
-/** The authorization response, which must name the issuer (RFC 9207 §2.4). @throws {Failure} */
+/** Reads the authorization response, which must name the issuer (RFC 9207 §2.4). @throws {Failure} */
 function readResponse({ parameters }: Arrival, { server }: TokenHost, client: Client, state: string): URLSearchParams {
   try {
     const grantParameters = validateAuthResponse(server, client, parameters, state);
@@ -117,7 +117,7 @@ function readResponse({ parameters }: Arrival, { server }: TokenHost, client: Cl
   throw new Failure('failed', 'The response to the sign-in has no code; start again');
 }
 
-/** 256 random bits (RFC 7636 §4.1). */
+/** Returns 256 random bits (RFC 7636 §4.1). */
 function randomText({ randomBytes }: Context): string {
   return randomBytes(32).toString('base64url');
 }
@@ -133,7 +133,7 @@ interface Callback {
 /** A browser that was redirected here and waits for a page. */
 interface Arrival {
   readonly parameters: URLSearchParams;
-  /** Shows the outcome in the browser. */
+  /** Shows the result in the browser. */
   show(text: string): void;
 }
 

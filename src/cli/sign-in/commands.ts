@@ -14,7 +14,7 @@ import { isReadable } from '../server-url.ts';
 import { describeSource, halfOfKey, resolveAuthUrl, resolveServerUrl } from '../session.ts';
 import { openTokenStore, type StoredSession, withSession } from '../token-store.ts';
 
-/** For flags of a sign-in that is not by device. */
+/** Settings of options that `--device` excludes. */
 const notByDevice = { excludes: ['device'] };
 
 export const login = clientCommand({
@@ -39,7 +39,7 @@ export const login = clientCommand({
     option('no-browser', 'Only print the address to open in a browser', notByDevice),
   ],
   notes: `
-Without a browser here, --device shows an address and a code for one elsewhere, such as a phone's.
+Without a browser here, --device shows an address and a code for another device, such as a phone.
 
 The tokens of each server are stored in $XDG_CONFIG_HOME/flagmeter/credentials.json
 (~/.config/flagmeter), readable by this user only. A browser session renews itself for up to 90
@@ -54,7 +54,7 @@ FLAGMETER_WORKLOAD_TOKEN_FILE names a file with a token of the CI job or pod.
 
 /**
  * Replaces the previous session at the server.
- * @throws {UsageError} for wrong flags
+ * @throws {UsageError} for wrong options
  * @throws {Failure} if the sign-in fails; the previous session is kept then
  */
 async function signInAndStore(given: Arguments, context: Context): Promise<number> {
@@ -93,7 +93,7 @@ async function signIn(given: Arguments, context: Context, authUrl: string): Prom
   return given.has('store') ? { ...session, clientSecret } : session;
 }
 
-/** The secret is never an argument, as every user of the machine can read those. */
+/** Reads the secret of the API key. It is never an argument, as every user of the machine can read arguments. */
 async function readSecret(given: Arguments, context: Context): Promise<string> {
   const file = given.value('client-secret-file');
   if (file !== undefined) return readSecretFile('client-secret-file', file, context);
@@ -127,7 +127,7 @@ export const logout = clientCommand({
 });
 
 /**
- * @throws {UsageError} for wrong flags
+ * @throws {UsageError} for wrong options
  * @throws {Failure} if the server cannot be reached; the tokens are deleted all the same
  */
 async function signOut(given: Arguments, context: Context): Promise<number> {
@@ -145,7 +145,7 @@ async function signOut(given: Arguments, context: Context): Promise<number> {
   }
   await endSession(context, url, session).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;
-    throw new Failure('failed', `The tokens were deleted here, but may still be valid: ${error.message}`);
+    throw new Failure('failed', `The tokens were deleted here, but might still be valid: ${error.message}`);
   });
   context.err(`Signed out of ${url}\n`);
   return 0;
@@ -173,7 +173,7 @@ export const whoami = clientCommand({
 });
 
 /**
- * @throws {UsageError} for wrong flags
+ * @throws {UsageError} for wrong options
  * @throws {Failure} if nobody is logged in, or the server is unreachable
  */
 async function showCaller(given: Arguments, context: Context): Promise<number> {

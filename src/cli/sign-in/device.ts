@@ -18,8 +18,8 @@ import { checkIssuer, cliClientId } from './browser.ts';
 const step = 5;
 
 /**
- * The device authorization grant (RFC 8628), for a browser on another machine.
- * @throws {Failure} if they do not sign in within the time limit
+ * Signs in by the device authorization grant (RFC 8628), with a browser on another machine.
+ * @throws {Failure} if the user does not sign in within the time limit
  */
 export async function signInByDevice(context: Context, authUrl: string): Promise<StoredSession> {
   const host = await discover(context, authUrl);
@@ -40,7 +40,7 @@ export async function signInByDevice(context: Context, authUrl: string): Promise
   );
 }
 
-/** RFC 8628 §3.1. */
+/** Requests the codes (RFC 8628 §3.1). */
 async function begin(
   { server, options }: TokenHost,
   authUrl: string,

@@ -21,10 +21,10 @@ export const bench = command({
     sweepOption('commit-delay', 'Delays of a commit in ms'),
     option('connections LIST', 'Numbers of connections to measure', { more: 'default: 16,64,256' }),
     option('small', 'Measure the defaults of the server only, in short stages'),
-    option('url URL', 'Drive a running server, with your login or API key, in place of a temporary one', {
+    option('url URL', 'Drive a running server instead of a temporary one, with your login or API key', {
       excludes: ['data', 'threads', 'workers', 'batch-packets', 'commit-delay'],
     }),
-    option('grpc HOST:PORT', 'gRPC address of that server, to drive it as well'),
+    option('grpc HOST:PORT', 'gRPC address of the running server, to drive it as well'),
     option('i-own-this-host', 'Allow a --url or --grpc that is not a loopback address'),
     option('report FILE', 'HTML report; an existing file is replaced', {
       file: true,
@@ -34,7 +34,7 @@ export const bench = command({
   ],
   notes: `
 Starts temporary servers on this machine with one setting changed at a time, and drives each with
-packets, the base also with reports over gRPC: first as fast as it answers, then in an open loop at
+packets, the base also with reports over gRPC: first as fast as it responds, then in an open loop at
 50 % and 80 % of that. An open loop sends at a fixed rate, so latencies include the time that a
 packet waited to be sent. The load generator shares the machine. The best settings are measured
 again before they are recommended.

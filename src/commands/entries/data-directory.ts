@@ -2,16 +2,16 @@ import { command } from '../../cli/command.ts';
 import { jsonOption, yesOption } from '../../cli/common-flags.ts';
 import { type Option, option } from '../../contract/shapes/option.ts';
 
-/** Flags of several commands of the server. */
+/** Options of several commands of the server. */
 
 export const adminEmailOption = option('admin-email EMAIL', 'E-mail address of the administrator', { required: true });
 
 const dataOptions: readonly Option[] = [
   option('data DIR', 'Data directory', { file: true, more: 'default: ./flagmeter-data, FLAGMETER_DATA' }),
-  option('config FILE', 'JSON file that may set the data directory', { file: true, more: 'FLAGMETER_CONFIG' }),
+  option('config FILE', 'JSON file that can set the data directory', { file: true, more: 'FLAGMETER_CONFIG' }),
 ];
 
-/** Flags of the commands that connect to PostgreSQL. */
+/** Options of the commands that connect to PostgreSQL. */
 export const postgresOptions: readonly Option[] = [
   option('postgres URL', 'URL of PostgreSQL with all of its hosts; prefer --postgres-file', {
     more: 'postgres://USER:PASSWORD@HOST,HOST/DATABASE, FLAGMETER_POSTGRES',
@@ -22,7 +22,7 @@ export const postgresOptions: readonly Option[] = [
     more: 'FLAGMETER_POSTGRES_FILE',
     formerly: 'engine-file',
   }),
-  option('config FILE', 'JSON file that may set PostgreSQL', { file: true, more: 'FLAGMETER_CONFIG' }),
+  option('config FILE', 'JSON file that can set PostgreSQL', { file: true, more: 'FLAGMETER_CONFIG' }),
 ];
 
 export const postgresKeyFileOption = option('postgres-key-file FILE', 'File with the key that encrypts secrets', {
@@ -67,8 +67,8 @@ export const admin = command({
     jsonOption,
   ],
   notes: `
-Takes effect at once, also while the server runs. Run it on the machine of the server, as its user
-or as root; with PostgreSQL, on any machine.
+Takes effect immediately, also while the server runs. Run it on the machine of the server, as its
+user or as root; with PostgreSQL, on any machine.
 `,
   load: async () => (await import('../server/reset-password.ts')).resetPassword,
 });
@@ -95,7 +95,7 @@ export const backup = command({
     jsonOption,
   ],
   notes: `
-Copies both stores as of one point in time, while a server may keep running. Run it as the user of
+Copies both stores as of one point in time, while a server can keep running. Run it as the user of
 the server, on the same machine and in the same container. A previous file is replaced only once the
 new one is complete and on disk.
 
@@ -127,7 +127,7 @@ export const verify = command({
   options: [...dataOptions, backupKeyOption, jsonOption],
   notes: `
 Checks every page, record and reference, and that counts of minutes, hours and days add up. Stop the
-server first, or verify a backup. A backup is restored temporarily beside its file, which needs the
+server first, or verify a backup. A backup is restored temporarily next to its file, which needs the
 same space again. Exit code 1: something is damaged. The output lists the damage and the remedy.
 `,
   load: async () => (await import('../server/verify.ts')).verify,

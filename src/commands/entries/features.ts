@@ -10,14 +10,14 @@ export const features: Entry = {
   summary: `${summary}; scan a source tree; list what can go`,
   commands: [...commands, scanCode, cleanup],
   notes: `
-features scan reads the files that git does not ignore, except binary files and those over 1 MiB. It
-finds known features by name, as a word or in quotes, and any name that is the first argument of a
+features scan reads the files that git does not ignore, except binary files and files over
+1 MiB. It finds known features by name, as a word or in quotes, and any name that is the first argument of a
 function such as isEnabled. With --fail-if-any, features scan and features list exit with 8 if they
 find anything.
 
 features scan --upload sends the places of known features to the server, which shows them with each
 feature. DIR must be a whole repository: features that it does not name count as missing from the
-code. Owners are those of CODEOWNERS. It needs the scope write. In CI:
+code. CODEOWNERS names the owners. It needs the scope write. In CI:
 
   flagmeter features scan . --app shop --upload --repository "$REPOSITORY" --revision "$SHA" \\
     --link 'https://github.com/{OWNER}/{REPO}/blob/{revision}/{path}#L{line}'

@@ -19,7 +19,7 @@ delete it too.
 `,
 };
 
-/** Earlier, `keys rotate` without a key rotated the signing key. */
+/** Adds a hint, because `keys rotate` without a key rotated the signing key in earlier versions. */
 function rotateNamed(rotate: Command): Command {
   const known = [...signingKeys.options, ...commands.flatMap(({ options }) => options)];
   return {

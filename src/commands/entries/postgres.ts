@@ -3,7 +3,7 @@ import { jsonOption, yesOption } from '../../cli/common-flags.ts';
 import { option } from '../../contract/shapes/option.ts';
 import { adminEmailOption, passwordFile, postgresKeyFileOption, postgresOptions } from './data-directory.ts';
 
-const allowAsynchronousOption = option('allow-asynchronous', 'Accept that a failover may lose counts and revocations');
+const allowAsynchronousOption = option('allow-asynchronous', 'Accept that a failover can lose counts and revocations');
 
 const withoutKeyFileOption = option('without-key-file', 'Store signing keys and other secrets in clear text', {
   excludes: ['postgres-key-file'],
@@ -57,8 +57,8 @@ const adopt = command({
   options: [
     option('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
     option('from-replica', 'Restore a lost PostgreSQL from the replica of a node'),
-    option('set-aside NAME', 'Restore these set-aside data of the node, instead of the data with the latest accounts'),
-    option('dry-run', 'List the data of the node, also while it runs, without a change'),
+    option('set-aside NAME', 'Restore this set-aside data of the node, instead of the data with the latest accounts'),
+    option('dry-run', 'List the data of the node, also while it runs, without changing it'),
     ...postgresOptions,
     postgresKeyFileOption,
     withoutKeyFileOption,
@@ -94,9 +94,9 @@ The key file encrypts signing keys and other secrets. postgres init and postgres
 each node with the key file.
 
 postgres init and postgres adopt refuse a PostgreSQL whose failover can lose commits, such as one
-with asynchronous standbys. With --allow-asynchronous, a failover may lose counts and revocations.
+with asynchronous standbys. With --allow-asynchronous, a failover can lose counts and revocations.
 
-postgres migrate may run while nodes do. It refuses a step that the program of a node cannot follow.
+postgres migrate can run while nodes run. It refuses a step that the program of a node cannot follow.
 postgres forget-node is for a node whose data directory is lost. A node that can be started again
 ships its data by itself.
 

@@ -15,7 +15,7 @@ export async function readAdministrator(
   return { adminEmail, ...(adminPassword !== undefined && { adminPassword }) };
 }
 
-/** Detects typing errors only: the mail system alone knows which addresses exist. */
+/** Reads an e-mail address. Detects typing errors only, as only the mail system knows which addresses exist. */
 function readEmail(email: string): string {
   if (email.length > 254 || !isEmail(email) || /[<>,;"]/.test(email)) {
     throw new UsageError(`Cannot use --admin-email ${email}: must be one address, such as you@example.com`);
@@ -24,8 +24,8 @@ function readEmail(email: string): string {
 }
 
 /**
- * The password in the first line of the file that a flag names.
- * @param email of the user whose password it becomes
+ * Reads the password in the first line of the file that an option names.
+ * @param email of the user who gets the password
  * @throws {UsageError} when it cannot be read, or cannot be the user's password
  */
 export async function readPassword(

@@ -20,7 +20,7 @@ const standardOutput = '-';
 
 /**
  * Backs up a data directory, also of a running service.
- * @throws {UsageError} for wrong flags
+ * @throws {UsageError} for wrong options
  * @throws {Error} when there is nothing to back up, or the backup cannot be written; the previous file is unchanged
  */
 export async function backup(given: Arguments, terminal: Terminal): Promise<number> {
@@ -37,7 +37,7 @@ export async function backup(given: Arguments, terminal: Terminal): Promise<numb
   const work = (pace: Pace) => writeTo(to, data, pace, key);
   const written = await longWork(terminal, { words: 'backing up', gentle, work });
   const ms = Math.round(systemClock.monotonic() - began);
-  // Standard output may be the backup itself.
+  // Standard output can be the backup itself.
   const report = to === standardOutput ? terminal.err : terminal.out;
   if (given.has('json')) report(`${JSON.stringify({ file: to, ...written, ms, hasMac: key !== undefined })}\n`);
   else terminal.err(summary(written, to, ms));
@@ -45,7 +45,7 @@ export async function backup(given: Arguments, terminal: Terminal): Promise<numb
 }
 
 /**
- * Folds the journal of a killed server. A running server folds its own: see `requestFold`.
+ * Folds the journal of a killed server. A running server folds its own journal: see `requestFold`.
  * @throws {Error} if the journal is missing: the backup would lack its packets
  */
 async function foldWithoutServer({ data, maxIdentities }: Config, terminal: Terminal): Promise<void> {
@@ -64,7 +64,7 @@ function writeTo(to: string, data: string, pace: Pace, key: BackupKey | undefine
   return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace, key));
 }
 
-/** The reader can be slow or gone. */
+/** Returns a sink to standard output, whose reader can be slow or gone. */
 function standardOutputSink(pace: Pace): Sink {
   const write = (chunk: Buffer) =>
     new Promise<void>((written, failed) =>
@@ -78,7 +78,7 @@ function standardOutputSink(pace: Pace): Sink {
 }
 
 function cannotWrite({ code, message }: NodeJS.ErrnoException): Error {
-  const reason = code === 'EPIPE' ? 'its reader ended before the backup was complete' : message;
+  const reason = code === 'EPIPE' ? 'its reader closed it before the backup was complete' : message;
   return new Error(`Cannot write to standard output: ${reason}`);
 }
 
@@ -100,7 +100,7 @@ function summary({ bytes, at }: WrittenBackup, to: string, ms: number): string {
 }
 
 /**
- * @throws {UsageError} for wrong flags
+ * @throws {UsageError} for wrong options
  * @throws {Error} when the backup is incomplete, or the directory has data; nothing has changed then
  */
 export async function restore(given: Arguments, terminal: Terminal): Promise<number> {
@@ -120,5 +120,5 @@ export async function restore(given: Arguments, terminal: Terminal): Promise<num
 }
 
 const sinceThen = `Access tokens that were invalidated since then are valid again until they expire, and sessions that
-ended since then go on: flagmeter signing-keys rotate and new passwords end them.
+ended since then continue: flagmeter signing-keys rotate and new passwords end them.
 `;

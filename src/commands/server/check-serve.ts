@@ -24,15 +24,15 @@ import { accountsLayout, checkLayouts, layouts } from '../../storage/lmdb/layout
 import { openLmdb } from '../../storage/lmdb/lmdb.ts';
 import { findDirectoryUser } from '../../storage/lmdb/lock.ts';
 
-/** A check returns a note or nothing, and throws the fault. */
+/** A check. It returns a note or nothing, and throws the fault. */
 type Check = readonly [name: string, check: () => unknown];
 
 /** A fault with which the server would still start. */
 class Warning extends Error {}
 
 /**
- * `serve --check`: checks the requirements of a start, lists all faults, and changes nothing.
- * @returns exit code: 0 when a start would succeed, 1 otherwise
+ * Runs `serve --check`: checks the requirements for starting, lists all faults, and changes nothing.
+ * @returns exit code: 0 when the server would start, 1 otherwise
  * @throws {UsageError} for wrong settings, on which the other checks depend
  */
 export async function checkServe(argv: readonly string[], terminal: Terminal): Promise<number> {
@@ -81,7 +81,7 @@ function listFileChecks(config: Config, { env }: Terminal): readonly Check[] {
   return [...checks, ...listBackupChecks(config, env)];
 }
 
-/** A destination that cannot be used fails the backups, not the start. */
+/** Lists the checks of backups. An unusable destination fails the backups, not the startup. */
 function listBackupChecks(config: Config, env: Terminal['env']): readonly Check[] {
   const { backupKeyFile, backupEvery, backupTo, backupS3Credentials } = config;
   if (backupEvery === undefined || backupTo === undefined) return [];
@@ -107,7 +107,7 @@ function checkTls(files: { readonly certFile: string; readonly keyFile: string }
   checkTlsTime(readTls(files), files, systemClock.now());
 }
 
-/** A missing directory would be created. */
+/** Checks that a directory can be written. A missing directory would be created. */
 function checkDirectory(path: string): string | undefined {
   let at = path;
   while (!isPresent(at) && at !== dirname(at)) at = dirname(at);
@@ -123,13 +123,13 @@ function checkDirectory(path: string): string | undefined {
   return at === path ? undefined : `${path} does not exist yet`;
 }
 
-/** A file in place of the data directory has no stores. */
+/** Lists the checks of the stores. A file in place of the data directory has no stores. */
 function listStoreChecks(config: Config): readonly Check[] {
   if (findStatus(config.data)?.isDirectory() === false) return [];
   return [['stores', () => checkStores(config)]];
 }
 
-/** The files of a running server change, so this does not check them. */
+/** Checks the stores, unless a server is running and changes their files. */
 function checkStores({ data, existing, postgres }: Config): string | undefined {
   if (existing) checkPrepared(data, willHave);
   if (!isPresent(data)) return 'a new store would be created';
@@ -169,7 +169,7 @@ function listAddressChecks(config: Config): readonly Check[] {
   return [...new Set(all)].map((address) => [`address ${address}`, () => checkAddress(address, data)]);
 }
 
-/** An address in use is expected if a server uses the data directory. */
+/** Checks an address. An address in use is expected if a server uses the data directory. */
 async function checkAddress(address: string, data: string): Promise<string | undefined> {
   const { host, port } = parseAddress(address);
   try {
@@ -178,7 +178,7 @@ async function checkAddress(address: string, data: string): Promise<string | und
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const user = isPresent(data) ? findDirectoryUser(data) : undefined;
-    if (code === 'EADDRINUSE' && user !== undefined) return `in use, as the data directory is by ${user}`;
+    if (code === 'EADDRINUSE' && user !== undefined) return `in use by ${user}, like the data directory`;
     const why = code === 'EADDRINUSE' ? 'another process listens there; ss -ltnp shows which' : message;
     throw new Error(`Cannot listen on ${authority(host, port)}: ${why}`);
   }
@@ -197,7 +197,7 @@ function listPostgresChecks(config: Config): readonly Check[] {
   return postgres === undefined ? [] : [['PostgreSQL', () => checkDatabase(config, postgres)]];
 }
 
-/** A node that has joined before counts without PostgreSQL. */
+/** Checks PostgreSQL. A node that has joined before counts without PostgreSQL. */
 async function checkDatabase(config: Config, url: string): Promise<void> {
   const address = postgresAddress(url);
   const key = loadPostgresKey(config);
@@ -211,7 +211,7 @@ async function checkDatabase(config: Config, url: string): Promise<void> {
   }
 }
 
-/** The database of a node's directory; `undefined` if it is in use, or was not opened yet. */
+/** Returns the database of a node's directory; `undefined` if the directory is in use, or was not opened yet. */
 function detectDatabase(data: string): string | undefined {
   const canRead = isPresent(join(data, 'accounts/lock.mdb')) && findDirectoryUser(data) === undefined;
   return canRead ? copyStateIn(data)?.engine : undefined;

@@ -8,7 +8,7 @@ import { readConfig } from './server-flags.ts';
 
 /**
  * Rewrites the files of a data directory without free pages.
- * @throws {UsageError} for wrong flags
+ * @throws {UsageError} for wrong options
  * @throws {Error} when the directory is in use, not prepared, or has no room
  */
 export async function compact(given: Arguments, terminal: Terminal): Promise<number> {
@@ -26,7 +26,7 @@ export async function compact(given: Arguments, terminal: Terminal): Promise<num
       interrupted: 'no data was changed',
       work: async (pace) => {
         for (const end of await foldJournals(data, maxIdentities)) terminal.err(`${end}\n`);
-        // The next start creates new segments.
+        // The next start of the server creates new segments.
         removeJournals(data);
         await compactStores(data, pace, report);
       },
@@ -39,5 +39,5 @@ export async function compact(given: Arguments, terminal: Terminal): Promise<num
 }
 
 function gain({ file, before, after }: CompactionResult): string {
-  return `${file}: ${mebibytes(before)} before, ${mebibytes(after)} now, ${mebibytes(before - after)} gained\n`;
+  return `${file}: ${mebibytes(before)} before, ${mebibytes(after)} now, ${mebibytes(before - after)} freed\n`;
 }

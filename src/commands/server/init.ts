@@ -7,7 +7,7 @@ import { credentialsText, readAdministrator } from './administrator.ts';
 import { readConfig } from './server-flags.ts';
 
 /**
- * @throws {UsageError} for wrong flags, e-mail address or password
+ * @throws {UsageError} for wrong options, e-mail address or password
  * @throws {Error} when the directory is in use, cannot be written or is already prepared; nothing has changed then
  */
 export async function init(given: Arguments, terminal: Terminal): Promise<number> {

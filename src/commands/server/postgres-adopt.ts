@@ -28,7 +28,7 @@ import { newDatabaseKey, postgresSettings } from './server-flags.ts';
 
 /**
  * Moves the store of a single machine to PostgreSQL. After an interruption, the next run resumes.
- * @throws {UsageError} for wrong flags
+ * @throws {UsageError} for wrong options
  * @throws {Error} when the directory or PostgreSQL cannot be used; nothing has changed then
  */
 export async function postgresAdopt(given: Arguments, terminal: Terminal): Promise<number> {
@@ -78,7 +78,7 @@ function movedText({ records, usage }: AdoptionResult): string {
 
 /**
  * Fills an empty PostgreSQL from the directory of a node. After an interruption, the next run resumes.
- * @throws {UsageError} for wrong flags
+ * @throws {UsageError} for wrong options
  * @throws {Error} when the directory or the database cannot be used for it; nothing has changed then
  */
 async function adoptFromReplica(given: Arguments, terminal: Terminal): Promise<number> {
@@ -189,6 +189,6 @@ export function formatListing({ name, position, completeThrough, accounts }: Ret
 
 /** @param kept the restored set-aside directory, if any */
 function restoredText(adopted: AdoptionResult, kept: string | undefined): string {
-  const next = kept === undefined ? '' : `When the reports are right, remove ${kept}\n`;
+  const next = kept === undefined ? '' : `When the reports are correct, remove ${kept}\n`;
   return `${movedText(adopted)}. It is database ${adopted.engine} again: start the nodes with it.\n${next}`;
 }

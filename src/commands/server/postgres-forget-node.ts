@@ -10,8 +10,8 @@ import { bytesText } from './postgres-status.ts';
 import { postgresSettings } from './server-flags.ts';
 
 /**
- * @throws {UsageError} for wrong flags or URL, and without `--yes` in a script
- * @throws {PostgresSetupError} when the node is unknown, or may be running; nothing has changed then
+ * @throws {UsageError} for wrong options or URL, and without `--yes` in a script
+ * @throws {PostgresSetupError} when the node is unknown, or might be running; nothing has changed then
  * @throws {Failure} without confirmation
  */
 export async function postgresForgetNode(given: Arguments, terminal: Terminal): Promise<number> {
@@ -45,7 +45,7 @@ async function forget(
   return forgetNode(connection, loss.directory, force);
 }
 
-/** The loss as PostgreSQL knows it, by the last heartbeat. */
+/** Describes the loss as PostgreSQL knows it, by the last heartbeat. */
 function lossText(loss: NodeLoss): string {
   const { name, directory, lastBeat, spoolBytes, unshippedSince, streams, continues } = loss;
   const head = `Node ${name} (${directory}) was last seen ${show(lastBeat.toISOString())}.\n`;
@@ -54,16 +54,16 @@ function lossText(loss: NodeLoss): string {
   const until = show(first.shippedUntil.toISOString());
   if (continues)
     return `${head}It is running and continues. Only ${streamsText(loss)} of its other processes, or of copies of its directory, will be forgotten.
-Reports have the data that they accepted before ${until}, and may lack later data. The node ships what its directory has of them.
-If a copy of the directory still exists that has more, start it there instead.
+Reports have the data that they accepted before ${until}, and might lack later data. The node ships the rest that its directory has.
+If a copy of the directory has more, start the node there instead.
 `;
   const since = unshippedSince === null ? '' : `, the oldest of it from ${show(unshippedSince.toISOString())}`;
   const waiting =
     spoolBytes === 0 && unshippedSince === null
       ? 'Its spool was empty then'
       : `Its spool held ${bytesText(spoolBytes)} then${since}`;
-  return `${head}Reports have the data that it accepted before ${until}, and may lack later data. ${waiting}.
-If its data directory still exists, start it there instead, to ship the rest.
+  return `${head}Reports have the data that the node accepted before ${until}, and might lack later data. ${waiting}.
+If its data directory still exists, start the node there instead, to ship the rest.
 `;
 }
 

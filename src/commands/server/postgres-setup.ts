@@ -12,9 +12,9 @@ import { credentialsText, readAdministrator } from './administrator.ts';
 import { newDatabaseKey, postgresSettings } from './server-flags.ts';
 
 /**
- * @throws {UsageError} for wrong flags, URL, e-mail address or password
+ * @throws {UsageError} for wrong options, URL, e-mail address or password
  * @throws {PostgresSetupError} when it is initialised, or the role lacks a privilege; nothing has changed then
- * @throws {PostgresError} when it cannot be reached, or the outcome is unknown
+ * @throws {PostgresError} when it cannot be reached, or the result is unknown
  */
 export async function postgresInit(given: Arguments, terminal: Terminal): Promise<number> {
   const administrator = await readAdministrator(given, terminal);
@@ -28,8 +28,9 @@ export async function postgresInit(given: Arguments, terminal: Terminal): Promis
 }
 
 /**
- * @throws {UsageError} for wrong flags or URL
- * @throws {PostgresSetupError} when it is not initialised, is newer, or a running node cannot follow; nothing has changed then
+ * @throws {UsageError} for wrong options or URL
+ * @throws {PostgresSetupError} when it is not initialised, is newer, or a running node cannot follow; nothing has
+ * changed then
  */
 export async function postgresMigrate(given: Arguments, terminal: Terminal): Promise<number> {
   const { address } = postgresSettings(given, terminal);
@@ -42,7 +43,7 @@ export async function postgresMigrate(given: Arguments, terminal: Terminal): Pro
   return 0;
 }
 
-/** Only its owner can read the key file. @throws {Error} when the file exists */
+/** Creates a key file that only its owner can read. @throws {Error} when the file exists */
 export function postgresKey(given: Arguments, terminal: Terminal): number {
   const file = given.value('out')!;
   try {
@@ -53,13 +54,13 @@ export function postgresKey(given: Arguments, terminal: Terminal): number {
     throw new Error(`Cannot create the key file ${file}: ${why}`);
   }
   terminal.out(`The key is in ${file}. Give the same file to postgres init and to each node with --postgres-key-file,
-and keep a copy apart from the backups of PostgreSQL: without it, encrypted secrets cannot be read.
+and keep a copy separate from the backups of PostgreSQL: without it, encrypted secrets cannot be read.
 `);
   return 0;
 }
 
 /**
- * @throws {UsageError} for wrong flags or URL, and without a key file
+ * @throws {UsageError} for wrong options or URL, and without a key file
  * @throws {PostgresSetupError} when a node runs, or the database has another key file; nothing has changed then
  */
 export async function postgresEncryptKeys(given: Arguments, terminal: Terminal): Promise<number> {

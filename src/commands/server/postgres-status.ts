@@ -16,7 +16,7 @@ import { withPostgres } from '../../serve/postgres-connection.ts';
 import { postgresSettings } from './server-flags.ts';
 
 /**
- * @throws {UsageError} for wrong flags or URL
+ * @throws {UsageError} for wrong options or URL
  * @throws {PostgresSetupError} when it is not initialised, or another key file is given
  * @throws {PostgresError} when it cannot be reached
  */
@@ -86,7 +86,7 @@ function completeText({ streams, nodes }: PostgresReport): string {
   const shipped = streams.open[0]?.through;
   if (shipped === undefined) return 'no node counts';
   const lagging = nodes.filter(({ isLagging }) => isLagging).map(({ name }) => name);
-  const except = lagging.length > 0 ? `, but not those of ${lagging.join(', ')}` : '';
+  const except = lagging.length > 0 ? `, except on ${lagging.join(', ')}` : '';
   return `reports, until ${at(shipped)}${except}`;
 }
 
@@ -102,7 +102,7 @@ function trimmedText({ entries, ids }: LogLength, head: number): string {
 const headings = [
   { title: 'NODE', cut: true },
   { title: 'STATE' },
-  { title: 'LAST BEAT' },
+  { title: 'LAST HEARTBEAT' },
   { title: 'BEHIND', right: true },
   { title: 'SPOOL', right: true },
   { title: 'UNSHIPPED SINCE' },
@@ -132,7 +132,7 @@ function stateText({ state, refuses, holds }: NodeReport): string {
 }
 
 function refusedText({ refused }: PostgresReport): string {
-  const rows = refused.rows > 0 ? [`Refused: ${refused.rows} rows of deltas, the last of them\n`] : [];
+  const rows = refused.rows > 0 ? [`Rejected: ${refused.rows} rows of deltas, the latest of them\n`] : [];
   const latest = refused.latest.map(({ place, reason, at: when }) => `  ${at(when)} ${place}: ${reason}\n`);
   return [...rows, ...latest].join('');
 }

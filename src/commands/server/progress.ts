@@ -43,7 +43,7 @@ export function uploadProgress({ err }: Terminal): (uploaded: UploadResult) => v
   return ({ parts, bytes }) => {
     if (systemClock.monotonic() - reportedAt < uploadReportMs) return;
     reportedAt = systemClock.monotonic();
-    err(`usage: ${parts} parts, ${mebibytes(bytes)}, are in PostgreSQL\n`);
+    err(`usage: uploaded ${parts} chunks, ${mebibytes(bytes)}, to PostgreSQL\n`);
   };
 }
 

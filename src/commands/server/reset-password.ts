@@ -17,9 +17,9 @@ import { readPassword } from './administrator.ts';
 import { readConfig } from './server-flags.ts';
 
 /**
- * Failed sign-ins are forgotten, so that the new password is accepted immediately.
- * @throws {UsageError} for wrong flags or a password that cannot be used
- * @throws {Error} when the data directory is not prepared or has no such user, or the server that uses it does not answer
+ * Resets a password. Failed sign-ins are forgotten, so that the new password is accepted immediately.
+ * @throws {UsageError} for wrong options or a password that cannot be used
+ * @throws {Error} when the data directory is not prepared or has no such user, or its server does not respond
  */
 export async function resetPassword(given: Arguments, terminal: Terminal): Promise<number> {
   const email = given.value('email')!;

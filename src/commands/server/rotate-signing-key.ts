@@ -18,7 +18,7 @@ import { readConfig } from './server-flags.ts';
 
 /**
  * A running service, or each node, publishes the new key within seconds and signs with it a minute later.
- * @throws {UsageError} for wrong flags
+ * @throws {UsageError} for wrong options
  * @throws {Failure} without confirmation
  * @throws {Error} when the data directory is not prepared, or cannot be written
  */
@@ -61,7 +61,7 @@ function asJson({ current: { kid, alg }, retired }: Rotation): string {
 
 function asText({ current: { kid, alg }, retired }: Rotation): string {
   const before = retired.map((key) => `  Before      ${key.kid} ${key.alg}\n`);
-  return `The signing key is rotated; a running service publishes the new one within seconds, and signs
+  return `The signing key is rotated; a running service publishes the new key within seconds, and signs
 with it a minute later.
 
   New         ${kid} ${alg}

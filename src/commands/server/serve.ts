@@ -64,7 +64,7 @@ interface ServeContext {
   readonly signals: Signals;
 }
 
-/** Reports errors of files and addresses before anything is prepared. */
+/** Binds the listeners and serves. Errors of files and addresses are reported before anything is prepared. */
 async function bindAndServe(serving: ServeContext): Promise<number> {
   const { config, load, log, setLogLevel, signals } = serving;
   const providers = readProviderFile(config, systemClock);
@@ -122,7 +122,7 @@ async function serveOn(
   }
 }
 
-/** @returns `undefined` if the process is to stop */
+/** @returns `undefined` if the process must stop */
 async function openStores({ config, log, terminal, signals }: ServeContext) {
   if (config.postgres === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
   const { openCluster } = await import('../../serve/cluster-storage.ts');
@@ -151,7 +151,7 @@ async function openOrPrepare({ data, signingAlg }: Config, log: Log, terminal: T
   return openAccountTables(data);
 }
 
-/** The gRPC listener is not named again for a host that another listener serves. */
+/** Returns the ready line. It names the gRPC listener once, except for a host that another listener serves. */
 function readyLine({ listeners, grpc }: BoundListeners): string {
   const findListener = (host: ServedHost) => listeners.find(({ hosts }) => hosts.includes(host));
   const named = listeners.filter((each) => each.hosts.some((host) => findListener(host) === each));
@@ -166,7 +166,7 @@ function readyLine({ listeners, grpc }: BoundListeners): string {
 interface StartedServer {
   /** Public URL of the management API. */
   readonly url: string;
-  /** Absolute path. */
+  /** Absolute path of the executable. */
   readonly program: string;
   readonly directory: string;
 }
@@ -187,7 +187,7 @@ Ctrl-C stops the server.
 `;
 }
 
-/** The command that runs the program from `directory`. */
+/** Returns the command that runs the program from `directory`. */
 function formatCommand(program: string, directory: string): string {
   const path = relative(directory, program);
   if (path.startsWith('..') || directory === sep) return basename(program);

@@ -16,7 +16,7 @@ import { readConfig } from './server-flags.ts';
 /**
  * Checks all files of a data directory that no service uses, or a backup.
  * @returns exit code: 0 when all is intact, 1 when something is damaged
- * @throws {UsageError} for wrong flags
+ * @throws {UsageError} for wrong options
  * @throws {Error} when the directory is not prepared or in use, or the backup is incomplete
  */
 export async function verify(given: Arguments, terminal: Terminal): Promise<number> {
@@ -35,7 +35,7 @@ export async function verify(given: Arguments, terminal: Terminal): Promise<numb
   return isSound ? 0 : 1;
 }
 
-/** Commands to check a directory in use. */
+/** Returns the commands to check a directory in use. */
 function formatCheckCommands(data: string): string {
   return `flagmeter backup --data ${data} --to FILE, then flagmeter verify FILE`;
 }
@@ -53,7 +53,7 @@ async function verifyData(data: string, terminal: Terminal, report: Report): Pro
   }
 }
 
-/** Restores the backup to a temporary directory next to it, and checks that. */
+/** Restores the backup to a temporary directory next to it, and checks the directory. */
 async function verifyBackup(
   file: string,
   keyFile: string | undefined,
@@ -106,7 +106,7 @@ interface Report {
 function textReport({ out, err }: Terminal): Report {
   return {
     whole: (file, { at, program, mac }) =>
-      out(`${file}: whole, from flagmeter ${program}, of ${at}; ${macTexts[mac]}\n`),
+      out(`${file}: complete, from flagmeter ${program}, of ${at}; ${macTexts[mac]}\n`),
     found: ({ file, words }) => out(`${file}: ${words}\n`),
     end: (isSound, advice) => {
       if (!isSound) err(`${advice}\n`);

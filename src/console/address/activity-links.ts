@@ -6,7 +6,7 @@ import type { InEnvironment } from './place.ts';
 
 const ofSettings: readonly ActivityKind[] = ['key_changed', 'key_leaked', 'environment_changed', 'application_changed'];
 
-/** The page of the flag, key, metric or sender that an item is about. @param place of the page that shows it */
+/** Returns the address of the flag, key, metric or sender of an activity item, in the environment of the page. */
 export function itemAddress({ application, environment }: InEnvironment, item: ActivityItem): string {
   const { kind, feature, at } = item;
   const there = item.environment ?? environment;

@@ -16,7 +16,7 @@ export type EnvironmentPage =
   | 'people'
   | 'connect';
 
-/** The address of a page of the console: segments are encoded. */
+/** Returns the address of a console page. Encodes each segment. */
 export function address(...segments: readonly string[]): string {
   return `${root}/${segments.map(encodeURIComponent).join('/')}`;
 }
@@ -25,12 +25,15 @@ export function environmentAddress(app: string, environment: string, page: Envir
   return address('apps', app, environment, page);
 }
 
-/** The address of the first page of an application. @param environment its first one; `undefined` if it has none */
+/**
+ * Returns the address of an application's first page.
+ * @param environment the application's first environment, if any
+ */
 export function applicationAddress(app: string, environment: string | undefined): string {
   return environment === undefined ? applicationSettingsAddress(app) : environmentAddress(app, environment, 'flags');
 }
 
-/** The address of a flag. @param query of the current page, whose range it keeps */
+/** Returns the address of a flag. @param query query of the current page; its range is kept */
 export function featureAddress(
   { application, environment, name }: InEnvironment & { readonly name: string },
   query: Readonly<Record<string, string>>,
@@ -38,7 +41,7 @@ export function featureAddress(
   return withQuery(environmentAddress(application, environment, 'flag'), { ...kept(query), name });
 }
 
-/** The parameters that stay from page to page: the range, its time zone, and its comparison. */
+/** Returns the parameters that every page keeps: the range, its time zone, and its comparison. */
 export function kept({ range, from, to, tz, compare }: Readonly<Record<string, string>>): Query {
   return { range, from, to, tz, compare };
 }
@@ -54,12 +57,13 @@ export function useQuery() {
   };
 }
 
-/** In place of the id of a key: all leaked ones. */
+/** Stands for all leaked keys in place of a key id. */
 export const leakedKey = 'leaked';
 
 /**
- * The address of an application's settings. Below `/apps/:app` an environment could be called "settings".
- * @param key id of a key, or `leakedKey`: its row is highlighted
+ * Returns the address of an application's settings. It is not below `/apps/:app`, where an environment can be named
+ * "settings".
+ * @param key id of the key to highlight, or `leakedKey`
  */
 export function applicationSettingsAddress(app: string, key?: string): string {
   return withQuery(address('settings', 'application'), { app, key });

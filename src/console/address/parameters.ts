@@ -5,7 +5,7 @@ import { comparisons, presets, readDays } from './range.ts';
 
 type QueryText = Readonly<Record<string, string>>;
 
-/** Why a value of a parameter is ignored, such as "it is not a time"; `undefined` if it is used. */
+/** Returns why a parameter value is ignored, such as "it is not a time"; `undefined` if the value is used. */
 type ParameterCheck = (value: string, query: QueryText) => string | undefined;
 type ParameterChecks = Readonly<Record<string, ParameterCheck>>;
 
@@ -15,11 +15,11 @@ interface IgnoredParameter {
   readonly reason: string;
 }
 
-/** A registration for each component, of which several may declare the same. */
+/** One registration per mounted component. Several components can declare the same parameters. */
 const registered = signal<readonly { readonly own: ParameterChecks }[]>([]);
 const checks = computed<ParameterChecks>(() => Object.assign({}, ...registered.value.map(({ own }) => own)));
 
-/** Declares how a component reads parameters of the address, while it is mounted. @param own the same object at each call */
+/** Declares how a component reads address parameters while it is mounted. @param own the same object at each call */
 export function useParameters(own: ParameterChecks): void {
   useEffect(() => {
     const entry = { own };
@@ -34,7 +34,7 @@ export function allowOnly(values: readonly string[]): ParameterCheck {
   return (value) => (values.includes(value) ? undefined : `it is not one of ${values.join(', ')}`);
 }
 
-/** Declares the order of a table, in the parameter `sort`. */
+/** Declares the parameter `sort`, the order of a table. */
 export function useOrder(columns: readonly { readonly key: string }[]): void {
   const keys = columns.map(({ key }) => key);
   useParameters(useMemo(() => ({ sort: allowOrder(keys) }), [keys.join()]));
@@ -47,7 +47,7 @@ function allowOrder(keys: readonly string[]): ParameterCheck {
 
 const ofPreset = allowOnly([...Object.keys(presets), 'a day such as 2026-11-23']);
 
-/** The parameters of a range. A fixed one needs both ends, and takes precedence over a relative one. */
+/** The parameters of a range. A fixed range needs both ends, and takes precedence over a relative range. */
 export const rangeParameters: ParameterChecks = {
   range: (value, query) => (readDays(value) === undefined ? ofPreset(value, query) : undefined),
   from: (value, { to }) => checkEnd(value, to, 'to') ?? checkOrder(value, to),
@@ -65,10 +65,10 @@ function checkOrder(from = '', to = ''): string | undefined {
   return Date.parse(from) >= Date.parse(to) ? 'the range ends before it starts' : undefined;
 }
 
-/** The names that a page has read, by the query of its address. */
+/** Names of the parameters that a page has read, by the query of its address. */
 const read = new WeakMap<QueryText, Set<string>>();
 
-/** A query that records the names that are read from it: no other parameter has an effect. */
+/** Returns a query that records the names read from it. Other parameters have no effect. */
 export function recorded(query: QueryText): Record<string, string> {
   const names = read.get(query) ?? new Set<string>();
   read.set(query, names);
@@ -80,12 +80,15 @@ export function recorded(query: QueryText): Record<string, string> {
   });
 }
 
-/** The parameters of an address that have no effect. @param settled whether the page has read all that it uses */
+/**
+ * Returns the parameters of an address that have no effect.
+ * @param settled true once the page has read all its parameters
+ */
 export function ignoredIn(query: QueryText, settled: boolean): readonly IgnoredParameter[] {
   return Object.entries(query).flatMap(([name, value]): readonly IgnoredParameter[] => {
     const reason = checks.value[name]?.(value, query);
     if (reason !== undefined) return [{ name, value, reason }];
-    // The range stays in the address from page to page, also on those without one.
+    // The range stays in the address on every page, also on pages that do not use it.
     const isKept = name in rangeParameters;
     if (!settled || isKept || name in checks.value || read.get(query)?.has(name)) return [];
     return [{ name, value, reason: 'the page has no such parameter' }];

@@ -15,7 +15,7 @@ export interface InEnvironment {
 
 /**
  * Reads an address.
- * @param path without the root of the console
+ * @param path path relative to the root of the console
  */
 export function readPlace(path: string, query: Readonly<Record<string, string>>): Place {
   const [first = '', second, third, fourth = ''] = path.split('/').filter(Boolean).map(decoded);
@@ -25,7 +25,7 @@ export function readPlace(path: string, query: Readonly<Record<string, string>>)
   return { application: undefined, environment: undefined, page: first };
 }
 
-/** Decodes a segment. A malformed one becomes a name that does not exist. */
+/** Decodes a segment. A malformed segment becomes a name that does not exist. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -39,7 +39,7 @@ const storageKey = 'flagmeter-place';
 /** The environment that this tab showed last. */
 const last = signal<InEnvironment | undefined>(readLast());
 
-/** Stores the environment of an address. It lasts as long as the tab. */
+/** Stores the environment of an address until the tab is closed. */
 export function rememberPlace({ application, environment }: Place): void {
   if (application === undefined || environment === undefined) return;
   const { value } = last;
@@ -52,7 +52,7 @@ export function rememberPlace({ application, environment }: Place): void {
   }
 }
 
-/** A place whose address names no environment, such as the settings, gets the last one. The home page has none. */
+/** Adds the last environment to a place without one, such as the settings. The home page stays without one. */
 export function withLastPlace(place: Place): Place {
   const { application, environment, page } = place;
   if (last.value === undefined || environment !== undefined || page === '') return place;

@@ -14,7 +14,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The ranges of the calendar. Those of today end now. */
+/** The ranges of the calendar. Ranges that include today end now. */
 const calendar = {
   today: { label: 'Today', step: 'hour', compare: 'day' },
   yesterday: { label: 'Yesterday', step: 'hour', compare: 'day' },
@@ -48,13 +48,13 @@ export type Range =
 export const comparisons = { previous: 'previous period', year: 'year before', none: 'nothing' } as const;
 export type Comparison = keyof typeof comparisons;
 
-/** A range at a point in time: whole buckets. The last may be incomplete. */
+/** A range at a point in time: whole buckets. The last bucket can be incomplete. */
 export interface Bounds {
   /** Unix ms. */
   readonly from: number;
   readonly to: number;
   readonly step: Step;
-  /** The time zone whose days the range has; absent if it is not one of days. */
+  /** Time zone of the days; absent if the range does not consist of days. */
   readonly zone?: string;
 }
 
@@ -64,7 +64,7 @@ const usual: Range = { preset: '7d' };
 
 const maxBuckets = 400;
 
-/** Reads the range of an address. Returns the usual range if it is invalid. */
+/** Reads the range of an address. Returns the default range if it is invalid. */
 export function readRange(query: Readonly<Record<string, string>>): Range {
   const { range = '', from, to } = query;
   if (from !== undefined && to !== undefined) {
@@ -74,7 +74,7 @@ export function readRange(query: Readonly<Record<string, string>>): Range {
   return readDays(range) ?? (Object.hasOwn(presets, range) ? { preset: range as Preset } : usual);
 }
 
-/** Days as in an address: `2026-11-10`, or `2026-11-10..2026-11-16`. */
+/** Reads days of an address: `2026-11-10`, or `2026-11-10..2026-11-16`. */
 export function readDays(text: string): Range | undefined {
   const found = /^(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?$/.exec(text);
   if (found === null) return undefined;
@@ -87,7 +87,7 @@ export function readDays(text: string): Range | undefined {
 
 export const formatDate = (each: number) => new Date(each * day).toISOString().slice(0, 10);
 
-/** The parameters of a range. A fixed one keeps the relative one before it, to return to. */
+/** Returns the parameters of a range. A fixed range keeps the previous relative range, to return to. */
 export function rangeQuery(range: Range): Readonly<Record<string, string | undefined>> {
   if ('from' in range) return { from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() };
   if ('preset' in range) return { range: range.preset, from: undefined, to: undefined };
@@ -102,9 +102,10 @@ interface Retention {
 }
 
 /**
- * The buckets of a range at a point in time. They change once per bucket, so that all readers send the same request.
+ * Computes the buckets of a range at a point in time. They change once per bucket, so that all readers send the same
+ * request.
  * @param now Unix ms
- * @param zone the reader's time zone. Days are UTC days if those of the zone cannot be added up from hours.
+ * @param zone the reader's time zone. UTC days are used if the zone's days cannot be added up from hours.
  */
 export function computeBounds(range: Range, now: number, kept: Retention, zone = 'UTC'): Bounds {
   const keptFrom = floor(now - kept.hoursMs, day);
@@ -140,7 +141,7 @@ function boundsIn(range: Range, now: number, kept: Retention, zone: string): Bou
   return { from: floor(range.from, widths[step]), to: ceil(range.to, widths[step]), step };
 }
 
-/** The bounds of days. By hour, today ends now. */
+/** Computes the bounds of days. In hourly steps, today ends now. */
 function ofDays(zone: string, [first, end]: readonly [number, number], step: Step, now: number): Bounds {
   const from = startOfDay(zone, first);
   const to = startOfDay(zone, end);
@@ -154,7 +155,7 @@ function chooseStep({ from, to }: { from: number; to: number }, now: number, kep
   return fits(hour, kept.hoursMs) ? 'hour' : 'day';
 }
 
-/** The starts of the days of bounds, Unix seconds; `undefined` if all of their buckets have the same width. */
+/** Returns the starts of the days, Unix seconds; `undefined` if all buckets have the same width. */
 export function dayStarts({ from, to, step, zone = 'UTC' }: Bounds): readonly number[] | undefined {
   return step === 'day' && zone !== 'UTC' ? daysBetween(zone, from, to).map((at) => at / 1000) : undefined;
 }
@@ -170,18 +171,18 @@ function comparedBy(range: Range, comparison: Comparison): string | undefined {
   return 'first' in range && range.first === range.last ? 'day' : undefined;
 }
 
-/** The parameters of the overview of a range. All pages send the same, so that the server shares the answer. */
+/** Returns the overview parameters of a range. All pages send the same ones, so that the server shares the response. */
 export function overviewQuery(range: Range, bounds: Bounds, comparison: Comparison): Query {
   return { ...boundsQuery(bounds), compare: comparedBy(range, comparison) };
 }
 
-/** What the figures of a range are compared with, in words: `vs previous week`. */
+/** Names the period that a range is compared with: `vs previous week`. */
 export function comparedWith(range: Range, comparison: Comparison): string {
   if (comparison === 'year') return 'vs 52 weeks before';
   const by = comparedBy(range, comparison);
   if (by === 'day') return 'vs the day before';
   if (by !== undefined) return `vs previous ${by}`;
-  return 'preset' in range ? `vs previous ${presets[range.preset].label}` : 'vs the same time before';
+  return 'preset' in range ? `vs previous ${presets[range.preset].label}` : 'vs previous period';
 }
 
 /** True if a range ends now, so that its figures change. */
@@ -204,7 +205,7 @@ export function daysText(range: Range, { from, to, zone }: Bounds): string {
   return format.days(dayAt(zone, from) * day, dayAt(zone, to - 1) * day);
 }
 
-/** A time as the value of `<input type="datetime-local">`, in a time zone. */
+/** Formats a time as the value of `<input type="datetime-local">`, in a time zone. */
 export function localInput(at: Instant, zone: string): string {
   const time = new Date(at).getTime();
   return new Date(time + offsetAt(zone, time)).toISOString().slice(0, 16);

@@ -1,7 +1,7 @@
 /*
- * src/console/api: requests to the server. client.ts sends one, poll.ts repeats one, list.ts reads lists in pages, thing.ts reads and
- * changes one resource, problem.ts describes failures, and session.ts signs in and out. settings.ts and clock.ts have the settings and
- * the time of the server.
+ * src/console/api: requests to the server. client.ts sends a request, poll.ts repeats it, list.ts reads lists in pages,
+ * thing.ts reads and changes one resource, problem.ts describes failures, and session.ts signs in and out. settings.ts
+ * and clock.ts have the settings and the time of the server.
  */
 import { signal } from '@preact/signals';
 import { learnTime } from './clock.ts';
@@ -21,12 +21,12 @@ export interface CallOptions {
 
 export const reachable = signal(true);
 
-/** The path of a resource below `/api/v2`: segments are encoded. */
+/** Returns the path of a resource below `/api/v2`. Encodes each segment. */
 export function resource(...segments: readonly string[]): string {
   return `/api/v2/${segments.map(encodeURIComponent).join('/')}`;
 }
 
-/** A path with a query. Omits `undefined` values; a list repeats its name. */
+/** Adds a query to a path. Omits `undefined` values. A list has one parameter per item. */
 export function withQuery(path: string, query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
@@ -37,12 +37,12 @@ export function withQuery(path: string, query: Query): string {
 }
 
 /**
- * Sends a request as the session's user. If the session has ended, or its sign-in is too old for the request, it waits until the
- * user has signed in again, and repeats the request.
+ * Sends a request as the session's user. If the session has ended, or its sign-in is too old for the request, waits
+ * until the user signs in again, and repeats the request.
  * @param path from `resource`
  * @returns the body; `undefined` if it is empty
- * @throws {ApiProblem} if the server refuses
- * @throws {Unreachable} if there is no complete answer
+ * @throws {ApiProblem} if the server refuses the request
+ * @throws {Unreachable} if the response is missing or incomplete
  */
 export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
   return readBody(await send(method, path, options));
@@ -52,11 +52,11 @@ export async function readBody<T>(response: Response): Promise<T> {
   if (!response.ok) throw await readProblem(response);
   if (response.status === 204) return undefined as T;
   return response.json().catch((cause: unknown) => {
-    throw new Unreachable('The answer was cut off', { cause });
+    throw new Unreachable('The response was cut off', { cause });
   });
 }
 
-/** As `call`, but returns every answer, whatever its status. */
+/** Like `call`, but returns every response, whatever its status. */
 export async function send(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   for (;;) {
     const response = await attempt(method, path, options);

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Difference of the server's clock to this one, ms. */
+/** Offset of the server's clock from the browser's clock, ms. */
 let offset = 0;
 
 /** The server's time, Unix ms, updated every second while the page is visible. */
@@ -10,11 +10,11 @@ export function currentTime(): number {
   return Date.now() + offset;
 }
 
-/** Sets the clock by the `Date` of an answer, so that a wrong clock of the browser does not shift the ranges. */
+/** Sets the clock by the `Date` of a response, so that a wrong browser clock does not shift the ranges. */
 export function learnTime(date: string | null): void {
   const served = Date.parse(date ?? '');
   const distance = served - Date.now();
-  // The header has whole seconds, and the answer took some time: ignore small differences.
+  // The header has whole seconds, and the response took some time: ignore small differences.
   if (!Number.isNaN(distance)) offset = Math.abs(distance) < 3000 ? 0 : distance;
 }
 

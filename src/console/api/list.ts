@@ -8,7 +8,7 @@ export interface List<T> {
   readonly items: readonly T[] | undefined;
   readonly more: boolean;
   readonly loading: boolean;
-  /** Why loading the last page failed. The loaded items stay. */
+  /** Reason why the last page could not be loaded. Loaded items stay. */
   readonly error: unknown;
   next(): Promise<void>;
   reload(): Promise<void>;
@@ -68,7 +68,7 @@ export function useList<T>(path: string, query: ListQuery = {}): List<T> {
 }
 
 /**
- * Reads all pages of a list, again after `forget(path)`, and repeats a failed request.
+ * Reads all pages of a list, and reads them again after `forget(path)`. Repeats a failed request.
  * @param everyMs pause between requests for the first page; `undefined` reads it once
  */
 export function useWholeList<T>(path: string, query: Query, everyMs?: number) {

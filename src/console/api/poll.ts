@@ -7,7 +7,7 @@ import { pauseAfter } from './problem.ts';
 /** The state of a poll. A component that reads one of its fields is rendered when that field changes. */
 interface PollState<T> {
   readonly data: T | undefined;
-  /** Entity tag of `data`, for a change with `If-Match`; `undefined` if the resource has none. */
+  /** Entity tag of `data`, for a change with `If-Match`; `undefined` if the resource has no tag. */
   readonly etag: string | undefined;
   /** Time of the last successful request, Unix ms of the server. */
   readonly at: number | undefined;
@@ -22,14 +22,14 @@ interface Reader {
   etag: string | undefined;
   /** True if a change has invalidated `data`. */
   isForgotten: boolean;
-  /** The pauses that components ask for, ms. */
+  /** Pauses requested by components, ms. */
   readonly wanted: Set<{ readonly everyMs: number | undefined }>;
   timer: ReturnType<typeof setTimeout> | undefined;
   stopping: AbortController | undefined;
   failures: number;
 }
 
-/** Includes unused readers: a page that is opened again shows their data at once. */
+/** Includes unused readers: a page that is opened again shows their data immediately. */
 const readers = new Map<string, Reader>();
 const maxReaders = 60;
 
@@ -38,11 +38,11 @@ const liveMs = 10_000;
 let lastResponseAt: number | undefined;
 const looked = signal<readonly Reader[]>([]);
 
-/** Time of the live figures on the page; `undefined` if it has none. */
+/** Time of the live figures on the page; `undefined` if the page has no live figures. */
 export const liveness = computed(() => {
   const wanted = looked.value.filter((reader) => computePause(reader) <= liveMs);
   const live = wanted.filter(({ at }) => at.value !== undefined);
-  // A range that advances by a bucket is another path, which has no answer while the server cannot be reached.
+  // When a range advances by a bucket, its path changes. The new path has no data while the server is unreachable.
   if (live.length === 0)
     return wanted.length === 0 || reachable.value || lastResponseAt === undefined
       ? undefined
@@ -52,8 +52,9 @@ export const liveness = computed(() => {
 });
 
 /**
- * Polls a path while the page is visible, once for all components. Requests are conditional: unchanged data is neither sent nor
- * rendered again. Pauses grow after failures. A tab that becomes visible shows the old data, and reads at once.
+ * Polls a path while the page is visible, once for all components. Requests are conditional: unchanged data is neither
+ * sent nor rendered again. Pauses grow after failures. A tab that becomes visible shows the old data, and reads
+ * immediately.
  * @param path from `resource` and `withQuery`; `undefined` reads nothing
  * @param everyMs pause between two requests; `undefined` reads each path once
  */
@@ -173,7 +174,7 @@ function updateLooked(): void {
   looked.value = Array.from(readers.values()).filter(({ wanted }) => wanted.size > 0);
 }
 
-/** The shortest requested pause; `Infinity` if it is read once. */
+/** Returns the shortest requested pause; `Infinity` for a path that is read once. */
 function computePause({ wanted }: Reader): number {
   return Math.min(...Array.from(wanted, ({ everyMs }) => everyMs ?? Number.POSITIVE_INFINITY));
 }
@@ -184,7 +185,7 @@ function wake(): void {
     if (reader.wanted.size > 0 && reader.stopping === undefined && due(reader)) restart(path, reader);
 }
 
-/** A path that is read once is due only without a successful answer. */
+/** True if a path must be read. A path that is read once is due until a request succeeds. */
 function due(reader: Reader): boolean {
   if (reader.error.peek() !== undefined || reader.data.peek() === undefined) return true;
   return computePause(reader) < Number.POSITIVE_INFINITY;

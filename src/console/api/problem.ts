@@ -4,7 +4,7 @@ export class ApiProblem extends Error {
   readonly status: number;
   /** A stable code, as in `docs/errors.md`. */
   readonly code: string;
-  /** Seconds to wait, of a 429 or 503. */
+  /** Seconds to wait, from a response with status 429 or 503. */
   readonly retryAfter: number | undefined;
 
   constructor(status: number, code: string, detail: string, retryAfter?: number) {
@@ -25,7 +25,7 @@ export function isOfOthers(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === 'not_in_team';
 }
 
-/** A request without a complete answer: the browser is offline, or the server is down. */
+/** A request without a complete response: the browser is offline, or the server is down. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
@@ -33,7 +33,7 @@ export class Unreachable extends Error {
 export async function readProblem(response: Response): Promise<ApiProblem> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const { code = 'unknown', detail, title } = await response.json().catch(() => ({}));
-  const text = detail ?? title ?? `The server answered ${response.status}`;
+  const text = detail ?? title ?? `The server responded with ${response.status}`;
   return new ApiProblem(response.status, code, text, Number.isNaN(retryAfter) ? undefined : retryAfter);
 }
 
@@ -51,8 +51,8 @@ const retryMs = 2000;
 const final = [400, 403, 404];
 
 /**
- * The pause before a path is read again, ms; `undefined` if it is not.
- * @param everyMs the usual pause; `Infinity` if it is read once
+ * Computes the pause before a path is read again, ms; `undefined` if it is not read again.
+ * @param everyMs the usual pause; `Infinity` for a path that is read once
  * @param failures number of consecutive failures
  * @param error reason of the last failure
  */
@@ -60,7 +60,7 @@ export function pauseAfter(everyMs: number, failures: number, error: unknown): n
   if (failures === 0) return Number.isFinite(everyMs) ? everyMs : undefined;
   if (isFinal(error)) return undefined;
   const usual = Math.min(maxPauseMs, Math.min(everyMs, retryMs) * 2 ** failures);
-  // A server may ask for a longer pause.
+  // The server can ask for a longer pause.
   const asked = error instanceof ApiProblem ? (error.retryAfter ?? 0) * 1000 : 0;
   return Math.max(usual, asked);
 }

@@ -7,7 +7,7 @@ export const user = signal<SignedInUser | undefined>(undefined);
 
 export const trouble = signal<unknown>(undefined);
 
-/** Why the page asks to sign in again: the session has ended, or its sign-in is too old for a change. */
+/** Reason why the page asks to sign in again: the session has ended, or its sign-in is too old for a change. */
 export const asked = signal<'ended' | 'too-old' | undefined>(undefined);
 
 const tabs = new BroadcastChannel('flagmeter');
@@ -70,8 +70,8 @@ function takeWaiting(): typeof waiting {
 }
 
 /**
- * The address of the sign-in page.
- * @param path of the console to return to
+ * Returns the address of the sign-in page.
+ * @param path console path to return to
  * @param maxAge maximum age of a sign-in that is not repeated, seconds
  */
 export function signInAddress(path: string, maxAge?: number): string {
@@ -88,7 +88,7 @@ export async function signOut(): Promise<void> {
   else location.assign(onward);
 }
 
-/** `/console/signed-in`: notifies the waiting tab, and closes this one. */
+/** Handles `/console/signed-in`: notifies the waiting tab, and closes this tab. */
 export function reportSignIn(): void {
   notify('signed-in');
   window.close();

@@ -4,7 +4,7 @@ import { type CallOptions, readBody, send } from './client.ts';
 import { isOvertaken } from './differences.ts';
 import { ApiProblem } from './problem.ts';
 
-/** Computes the fields to set from the current ones. Called again if someone else has changed the thing meanwhile. */
+/** Computes the fields to set from the current thing. Called again if someone else has changed the thing since then. */
 export type Change<T> = (now: T) => Readonly<Record<string, unknown>>;
 
 /** A change of the reader that someone else's change has overtaken. */
@@ -24,7 +24,7 @@ export interface Thing<T> {
   readonly conflict: Conflict<T> | undefined;
   reload(): Promise<void>;
   /**
-   * Changes it (`PATCH` with `If-Match`). After a conflict, waits for the reader's decision.
+   * Changes the thing (`PATCH` with `If-Match`). After a conflict, waits for the reader's decision.
    * @returns false if the reader accepted someone else's change instead
    * @throws as `call`
    */
@@ -37,8 +37,8 @@ export interface ResourceVersion<T> {
 }
 
 /**
- * Changes a resource (`PATCH` with `If-Match`). If someone else has changed the same fields since the reader saw them, waits for
- * the reader's decision.
+ * Changes a resource (`PATCH` with `If-Match`). If someone else has changed the same fields since the reader saw them,
+ * waits for the reader's decision.
  * @param path from `resource`
  */
 export function useChange<T extends object>(path: string) {

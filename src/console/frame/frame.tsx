@@ -204,7 +204,7 @@ function whyAway(error: unknown): string {
   return error instanceof ApiProblem && error.code === 'engine_unavailable' ? `: ${error.message}` : '';
 }
 
-/** Announces a state that lasts: a tab that becomes visible is behind for a moment. */
+/** Announces a state only if it lasts: a tab that becomes visible has old figures for a moment. */
 function useAnnounced(kind: Liveness['kind'] | undefined): void {
   const said = useRef<Liveness['kind'] | undefined>('live');
   useEffect(() => {
@@ -221,7 +221,7 @@ const loadSearch = () => import('../search/dialog.tsx').then(({ SearchDialog }) 
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** The button of the search in all applications, which Ctrl+K or Cmd+K opens. Its dialog is loaded when it is first opened. */
+/** The button of the search, which Ctrl+K or Cmd+K also opens. The dialog is loaded when it is first opened. */
 function SearchButton() {
   const dialog = useSignal<{ readonly Dialog: ComponentType<SearchDialogProps> } | undefined>(undefined);
   const isOpen = useSignal(false);
@@ -289,7 +289,7 @@ function AccountMenu() {
   );
 }
 
-/** Time in which a page reads its parameters, ms: some belong to what is shown after the first answer. */
+/** Time in which a page reads its parameters, ms. Some are read only after the first response. */
 const settledAfterMs = 3000;
 
 function IgnoredParameters() {

@@ -43,7 +43,7 @@ export function SignInAgain() {
   );
 }
 
-/** `/console/signed-in`, where a browser does not let the page close its tab. */
+/** Shown at `/console/signed-in` if the browser does not let the page close its tab. */
 export function SignedIn() {
   return (
     <main id="main" class="notice">

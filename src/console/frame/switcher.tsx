@@ -67,7 +67,7 @@ function Choices({ id, title, current, choices, close }: ChoicesProps) {
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the links in it
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles the keys of the links in it
     <div ref={list} id={id} class="popover" onKeyDown={onKeyDown}>
       {searchable && (
         <input

@@ -27,7 +27,7 @@ export const consoleSession: Group<CallbackDeps> = {
   endpoints: [signInEndpoint, callbackEndpoint, ...sessionEndpoints],
 };
 
-/** The answer while accounts are unavailable: JSON for the console's script, a page for people. */
+/** Returns the response while accounts are unavailable: JSON for the console's script, a page for people. */
 export function unavailableResponse(refusal: Refusal, { path }: Pick<Route, 'path'>): HttpResponse {
   return path === sessionPath ? problem(refusal, { 'cache-control': 'no-store' }) : refusalPage(refusal);
 }

@@ -1,7 +1,7 @@
 /*
- * src/console/host: serves the console. pages.ts has its HTML document and the docs, and files.ts sends files. sign-in.ts signs a
- * browser in as an OAuth client that keeps its tokens on the server (RFC 10017 §6.1). console-session.ts has the session of the
- * signed-in user.
+ * src/console/host: serves the console. pages.ts has its HTML document and the docs, and files.ts sends files.
+ * sign-in.ts signs a browser in as an OAuth client that keeps its tokens on the server (RFC 10017 §6.1).
+ * console-session.ts has the session of the signed-in user.
  */
 
 import { gunzipSync } from 'node:zlib';
@@ -88,7 +88,7 @@ function docsEndpoint(path: string, bind: (settings: ConsoleSettings) => Handler
   return { method: 'GET', path, access: docsAccess, bind };
 }
 
-/** Answers a path that does not exist: a browser gets the console, which shows "Not found", and others a problem document. */
+/** Handles an unknown path. Browsers get the console, which shows "Not found"; others get a problem document. */
 export function missingPage(bundle: ConsoleBundle, settings: ConsoleSettings): Handler {
   const page = pageResponse(bundle, settings);
   const headers = { ...page.headers, vary: 'Accept' };
@@ -141,12 +141,12 @@ ${hints}
   };
 }
 
-/** JSON for a script element, which it cannot end. */
+/** Formats a value as JSON that cannot close its script element. */
 function jsonForScript(value: unknown): Html {
   return new Html(JSON.stringify(value).replaceAll('<', '\\u003c'));
 }
 
-/** `Content-Security-Policy`: only own scripts and styles, requests only to the configured hosts, no HTML from strings. */
+/** `Content-Security-Policy`: own scripts and styles, requests to the configured hosts, no HTML from strings. */
 function policy({ baseUrl, authUrl, metricsUrl }: ConsoleSettings): string {
   const others = [baseUrl, authUrl, metricsUrl].map((url) => new URL(url).origin);
   const connect = ["'self'", ...new Set(others)].join(' ');
@@ -157,7 +157,7 @@ function policy({ baseUrl, authUrl, metricsUrl }: ConsoleSettings): string {
 }
 
 export interface ConsoleBundle extends ConsoleIndex {
-  /** The bytes of all files. They are read for the first request for one, because most services are never asked for any. */
+  /** The bytes of all files. They are read at the first request for a file: most services never serve one. */
   content(): Uint8Array;
 }
 
@@ -188,7 +188,7 @@ export interface BundledFile {
 
 export type Span = readonly [from: number, to: number];
 
-/** The endpoints of the files of a bundle. Names change with the content, so that browsers may cache them forever. */
+/** The endpoints of the files of a bundle. Names change with the content, so that browsers can cache them forever. */
 function consoleFiles(bundle: ConsoleBundle): readonly Endpoint<unknown>[] {
   return bundle.files.map((file) => ({
     method: 'GET',

@@ -18,7 +18,7 @@ import type { Endpoint } from '../../http/endpoint.ts';
 import { readCookies } from '../../http/pairs.ts';
 import type { HttpResponse, Request } from '../../http/types.ts';
 
-const foreignReturn = 'The address to return to is not one of this console';
+const foreignReturn = 'The address to return to does not belong to this console';
 
 /** `GET /console/sign-in`: sends the browser to the sign-in page of the auth host (RFC 6749 §4.1.1). */
 export const signInEndpoint: Endpoint<Services> = {
@@ -49,8 +49,8 @@ function handleSignIn(deps: Services, request: Request): HttpResponse {
   if (returnTo === undefined) return signInFailed(400, foreignReturn);
   const maxAge = asked.get('max_age');
   const limit: AgeLimit = maxAge === undefined ? {} : { max_age: maxAge };
-  // The callback is at the base URL. A cookie of another host name, such as localhost, would not be sent there. A proxy may hide
-  // the host name of the request, so this redirects only once.
+  // The callback is at the base URL. A cookie of another host name, such as localhost, would not be sent there. A proxy
+  // can hide the host name of the request, so this redirects only once.
   if (request.header('host') !== new URL(audience).host && !asked.has('moved'))
     return sendTo(`${audience}/console/sign-in?${new URLSearchParams({ return: returnTo, ...limit, moved: '1' })}`);
   return begin(deps, request, returnTo, limit);
@@ -85,8 +85,8 @@ function sendTo(location: string): HttpResponse {
 const maxLength = 1000;
 
 /**
- * The path in the parameter `return`; `undefined` for everything that a browser could interpret as another origin, such as
- * `//host`, `/\host` or a scheme.
+ * Reads the path in the parameter `return`; `undefined` for everything that a browser could interpret as another
+ * origin, such as `//host`, `/\host` or a scheme.
  * @param baseUrl the public URL of the base host
  */
 export function readReturnPath(baseUrl: string, text: string): string | undefined {
@@ -168,9 +168,9 @@ async function finishSignIn(
 }
 
 /**
- * A sign-in attempt. A browser has a cookie for each of its attempts, so that two tabs can sign in at once. The `state`
- * (RFC 6749 §10.12) and the PKCE verifier (RFC 7636 §4.1) derive from the secret in the cookie. URLs contain only hashes, and only this
- * service can make a `state`.
+ * A sign-in attempt. A browser has a cookie per attempt, so that two tabs can sign in at the same time. The `state`
+ * (RFC 6749 §10.12) and the PKCE verifier (RFC 7636 §4.1) derive from the secret in the cookie. URLs contain only
+ * hashes, and only this service can make a `state`.
  */
 interface Attempt {
   readonly id: string;
@@ -197,7 +197,7 @@ function newAttempt(randomBytes: RandomBytes, returnTo: string): Attempt {
   return { id: randomText(8), secret: randomText(32), returnTo };
 }
 
-/** The `state` of an attempt: its id, a code for the cookie and the path, and the path to return to. */
+/** Encodes the `state` of an attempt: its id, a code for the cookie and the path, and the path to return to. */
 function encodeState(keys: MacKeys, { id, secret, returnTo }: Attempt): string {
   const code = computeMac(keys, purpose, id, secret, returnTo).toString('hex');
   return `${id}.${code}.${Buffer.from(returnTo).toString('base64url')}`;
@@ -207,7 +207,7 @@ function deriveVerifier({ secret }: Attempt): string {
   return hashSecret(`verifier.${secret}`);
 }
 
-/** The attempt of this browser with a `state`, if any. */
+/** Finds the attempt of this browser that a `state` belongs to. */
 function findAttempt(
   { audience, keys }: { readonly audience: string; readonly keys: MacKeys },
   request: Pick<Request, 'header'>,
@@ -224,7 +224,7 @@ function findAttempt(
   return undefined;
 }
 
-/** The values of `Set-Cookie` for a new attempt. Removes the oldest ones beyond the maximum. */
+/** Returns the `Set-Cookie` values for a new attempt. Removes the oldest attempts beyond the maximum. */
 function startingCookies(
   baseUrl: string,
   request: Pick<Request, 'header'>,
@@ -232,7 +232,7 @@ function startingCookies(
 ): readonly string[] {
   const prefix = `${attemptCookie(baseUrl, '').name}-`;
   const open = Array.from(readCookies(request), ([sent]) => sent).filter((sent) => sent.startsWith(prefix));
-  // A browser sends the oldest first (RFC 6265 §5.4).
+  // A browser sends the oldest cookie first (RFC 6265 §5.4).
   const tooMany = open.slice(0, Math.max(0, open.length - maxAttempts + 1)).map((sent) => sent.slice(prefix.length));
   return [
     ...tooMany.map((old) => attemptCookie(baseUrl, old).removal),
@@ -244,7 +244,7 @@ function endingCookie(baseUrl: string, { id }: Attempt): string {
   return attemptCookie(baseUrl, id).removal;
 }
 
-/** `Lax`, since the auth host may be another site: it starts the navigation to the callback, without `Strict` cookies. */
+/** `Lax`: the auth host can be another site, and its navigation to the callback carries no `Strict` cookies. */
 function attemptCookie(baseUrl: string, id: string): HostCookie {
   return hostCookie(baseUrl, 'flagmeter-sign-in', 'Lax', id);
 }
@@ -260,7 +260,7 @@ function signInFailed(status: number, reason: string, retryAfter?: number): Http
   });
 }
 
-/** The page for a refusal. @throws other errors unchanged */
+/** Returns the page for a refusal. @throws other errors unchanged */
 export function refusalPage(error: unknown): HttpResponse {
   if (error instanceof Refusal && error.code === 'engine_unavailable') return laterPage(error);
   if (error instanceof OAuthError || error instanceof Refusal)

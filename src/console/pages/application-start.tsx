@@ -6,8 +6,8 @@ import { NotFound } from '../parts/failure.tsx';
 import { applications } from '../reader/reader.tsx';
 
 /**
- * `/apps/:app`, and `/apps/:app/:env`: lead to the flags of the environment, or of the first one. `?flag=` leads to a flag. Messages
- * of webhooks have such links.
+ * Redirects `/apps/:app` and `/apps/:app/:env` to the flags of the environment, or of the first environment. Links in
+ * webhook messages have `?flag=`, which redirects to a flag.
  */
 export function ApplicationStart({ application, environment }: { application?: string; environment?: string }) {
   const { flag, ...query } = useQuery().query;
@@ -19,7 +19,7 @@ export function ApplicationStart({ application, environment }: { application?: s
   return <Forward to={applicationAddress(found.id, shown)} />;
 }
 
-/** Leads to another address. The query, such as a range, is kept; the address of settings has its own query. */
+/** Redirects to another address. The query, such as a range, is kept; the address of settings has its own query. */
 function Forward({ to }: { readonly to: string }) {
   const { query, route } = useLocation();
   useEffect(() => route(to.includes('?') ? to : withQuery(to, query), true), [to]);

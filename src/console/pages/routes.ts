@@ -9,7 +9,7 @@ export interface ConsoleRoute {
   /** Title of the browser tab; the page of one object sets its own (`useTitle`). */
   readonly title?: string;
   readonly key?: string;
-  /** Loads the component, with `import` of a literal. `scripts/build/console.ts` reads the file from the text of this function. */
+  /** Loads the component, with `import` of a literal, which `scripts/build/console.ts` reads from the source. */
   readonly load: () => Promise<ComponentType<never>>;
 }
 

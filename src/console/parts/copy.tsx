@@ -6,7 +6,7 @@ interface CopyButtonProps {
   readonly text: string | (() => string);
   /** Label of the button; by default "Copy". */
   readonly label?: string;
-  /** Label for screen readers: "Copy the key". */
+  /** Label for screen readers: "Copy key". */
   readonly title?: string;
 }
 

@@ -4,12 +4,12 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface DialogProps {
   readonly title: string;
-  /** Called when the user closes it; without it the user cannot. */
+  /** Called when the user closes the dialog; absent if the user cannot close it. */
   readonly onClose?: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog. The browser keeps the focus in it; afterwards the element that had it before has it again. */
+/** A modal dialog. The browser keeps the focus in the dialog. Afterwards, the previous element gets the focus back. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -36,7 +36,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-/** The only button of a dialog that shows something. */
+/** The only button of a dialog without a form. */
 export function CloseButton({ onClose, primary }: { onClose: () => void; primary?: boolean }) {
   return (
     <p class="actions">
@@ -48,7 +48,7 @@ export function CloseButton({ onClose, primary }: { onClose: () => void; primary
 }
 
 interface OpenDialog {
-  /** Belongs at the end of the part. */
+  /** The open dialog, to be rendered at the end of the component. */
   readonly element: ComponentChild;
   open(dialog: ComponentChild): void;
   close(): void;
@@ -62,8 +62,8 @@ export function useDialog(): OpenDialog {
 }
 
 /**
- * Focuses the element that had the focus before, or the page if that is gone, such as a deleted row. Does nothing while something has
- * the focus.
+ * Focuses the element that had the focus before, or the page if the element is gone, such as a deleted row. Does
+ * nothing while something has the focus.
  */
 export function restoreFocus(before: Element | null): void {
   for (const next of [before, document.getElementById('main')])

@@ -7,18 +7,18 @@ import { ApiProblem, describeError, isFinal, isOfOthers } from '../api/problem.t
 import { root } from '../api/settings.ts';
 import { useTitle } from './title.ts';
 
-/** The place of a page until its data has been read: a placeholder, or the reason of the failure. */
+/** Shown in place of a page until its data has been read: a placeholder, or the reason of the failure. */
 export function Pending({ error }: { readonly error: unknown }) {
   return error === undefined ? <Skeleton kind="page" /> : <Failure error={error} />;
 }
 
-/** Why a page cannot be shown. The page retries by itself if that can help. */
+/** Shows why a page cannot be shown. The page retries by itself if that can help. */
 export function Failure({ error }: { readonly error: unknown }) {
   if (error instanceof ApiProblem && error.code === 'engine_unavailable')
     return (
       <section class="notice" role="status">
         <h1>PostgreSQL is unreachable</h1>
-        <p>The database of all nodes does not answer. This node keeps counting, and no data is lost.</p>
+        <p>The database of all nodes does not respond. This node keeps counting, and no data is lost.</p>
         <p>This page opens as soon as PostgreSQL is back.</p>
       </section>
     );
@@ -33,12 +33,12 @@ export function Failure({ error }: { readonly error: unknown }) {
 
 interface ReasonProps {
   readonly error: unknown;
-  /** What cannot be read, such as "The senders"; without it the message stands alone. */
+  /** Subject that cannot be read, such as "The senders"; absent if the message stands alone. */
   readonly what?: string;
   readonly onRetry?: () => void;
 }
 
-/** Why a part of a page cannot be shown, or an action failed. */
+/** Shows why a section of a page cannot be shown, or why an action failed. */
 export function Reason({ error, what, onRetry }: ReasonProps) {
   if (error === undefined) return null;
   return (
@@ -100,7 +100,7 @@ interface NotFoundProps {
   readonly error?: unknown;
 }
 
-/** An address that leads nowhere, or to something of a team that the reader is not in. */
+/** Shown at an address without a page, or of a team that the reader is not in. */
 export function NotFound({ children, error }: NotFoundProps) {
   const heading = isOfOthers(error) ? 'Not in your teams' : 'Not found';
   useTitle(heading);
@@ -126,7 +126,7 @@ interface NoEnvironmentProps {
   readonly environment: string;
 }
 
-/** An environment that the application does not have: it has others. */
+/** Shown for an environment that the application does not have. */
 export function NoEnvironment({ application, environment }: NoEnvironmentProps) {
   return (
     <NotFound>
@@ -135,10 +135,10 @@ export function NoEnvironment({ application, environment }: NoEnvironmentProps) 
         {application.environments.length === 0 ? (
           <>
             {' '}
-            It has none yet: <a href={applicationSettingsAddress(application.id)}>create one</a>.
+            It has no environments yet. <a href={applicationSettingsAddress(application.id)}>Create an environment</a>.
           </>
         ) : (
-          ' It has these:'
+          ' It has these environments:'
         )}
       </p>
       <ul>

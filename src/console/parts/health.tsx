@@ -12,7 +12,7 @@ import { announce } from './announce.tsx';
 
 const everyMs = 15_000;
 
-/** What needs attention in an environment, in one line. Each part leads to where one acts. */
+/** Shows what needs attention in an environment, in one line. Each finding links to the page where one acts. */
 export function HealthLine({ application, environment }: InEnvironment) {
   const path = withQuery(resource('applications', application, 'health'), { environment });
   const { data, error } = usePoll<Health>(path, everyMs);
@@ -46,7 +46,7 @@ export function HealthLine({ application, environment }: InEnvironment) {
   );
 }
 
-/** A finding that leads to where one acts. Keeps the range. */
+/** A finding with a link to the page where one acts. Keeps the range. */
 export function HealthLink({ item }: { readonly item: HealthItem }) {
   const { query } = useQuery();
   return (
@@ -56,7 +56,10 @@ export function HealthLink({ item }: { readonly item: HealthItem }) {
   );
 }
 
-/** The address of the page where one acts on a finding. @param query of the current page, whose range it keeps */
+/**
+ * Returns the address of the page where one acts on a finding.
+ * @param query query of the current page; its range is kept
+ */
 function findingAddress({ link }: Pick<HealthItem, 'link'>, query: Readonly<Record<string, string>>): string {
   const [path = '/', own] = link.split('?');
   return withQuery(root + path, {
@@ -65,7 +68,7 @@ function findingAddress({ link }: Pick<HealthItem, 'link'>, query: Readonly<Reco
   });
 }
 
-/** The number of urgent findings, which come first: `1 urgent:`. */
+/** Formats the number of urgent findings, which come first: `1 urgent:`. */
 function urgentText(items: readonly Pick<HealthItem, 'severity'>[]): string | undefined {
   const urgent = items.filter(({ severity }) => severity === 'urgent').length;
   return urgent === 0 ? undefined : `${format.full(urgent)} urgent:`;
@@ -94,7 +97,7 @@ export function useAnnouncedItems<Item extends Pick<HealthItem, 'text'>>(
     if (said.current !== undefined && said.current !== found)
       announce(
         items.length === 0
-          ? 'No issues any more'
+          ? 'No issues left'
           : `Needs attention: ${items
               .slice(0, maxSaid)
               .map(({ text }) => text)

@@ -5,9 +5,9 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 interface MenuItem {
   readonly label: ComponentChildren;
   readonly onSelect: () => void;
-  /** True if it is the current choice; absent for an action. */
+  /** True for the current choice; absent for an action. */
   readonly checked?: boolean;
-  /** Separates it from the items above by a line. */
+  /** True if a line separates the item from the items above. */
   readonly apart?: boolean;
 }
 
@@ -104,7 +104,7 @@ function jump(items: readonly HTMLElement[], key: string): boolean {
   return next !== undefined;
 }
 
-/** An element that a button opens below itself. A click elsewhere closes it; `close` returns the focus to the button. */
+/** An element that a button opens below itself. A click elsewhere closes it; `close` refocuses the button. */
 export function usePopover() {
   const open = useSignal(false);
   const box = useRef<HTMLDivElement>(null);
@@ -137,7 +137,7 @@ export function usePopover() {
   };
 }
 
-/** Moves the focus within a list by a key. @returns whether the key has a meaning here */
+/** Moves the focus within a list by a key. @returns true if the key moves the focus */
 export function moveAmong(items: readonly HTMLElement[], key: string): boolean {
   const at = items.indexOf(document.activeElement as HTMLElement);
   const next = new Map([

@@ -18,7 +18,7 @@ export function openShortcuts(): void {
 }
 
 export function Shortcuts() {
-  useKeys([{ keys: '?', help: 'List the shortcuts', run: openShortcuts }]);
+  useKeys([{ keys: '?', help: 'List shortcuts', run: openShortcuts }]);
   if (!open.value) return null;
   const close = () => (open.value = false);
   return (
@@ -60,7 +60,7 @@ export function Shortcuts() {
 /** A shortcut: one key, or two in sequence (`g f`). */
 export interface Shortcut {
   readonly keys: string;
-  /** Description in the list of shortcuts: "Search the flags". */
+  /** Description in the list of shortcuts: "Search flags". */
   readonly help: string;
   readonly run: () => void;
 }

@@ -43,8 +43,8 @@ export async function changePreferences(patch: PreferencesPatch): Promise<void> 
 }
 
 /**
- * True if the reader has a role in the team that the address concerns; without such a team, in any of theirs. The API decides; a
- * page hides what it would refuse.
+ * True if the reader has a role in the team of the address, or, if it has no team, in any of the reader's teams. The
+ * API decides; a page hides actions that it would refuse.
  */
 export function hasRole(least: Role): boolean {
   if (user.value === undefined) return false;
@@ -65,11 +65,11 @@ function teamOfAddress(): string | undefined {
 
 export function preferredZone(): string {
   const zone = preferences.value?.timeZone;
-  // The browser may lack a zone that the server knows.
+  // The browser can lack a zone that the server knows.
   return zone && isTimeZone(zone) ? zone : browserZone;
 }
 
-/** The time zone of the page: that of its address, or the preferred one. */
+/** Returns the time zone of the page's address, or else the preferred time zone. */
 export function useZone(): string {
   const { tz } = useQuery().query;
   return tz !== undefined && isTimeZone(tz) ? tz : preferredZone();

@@ -1,6 +1,6 @@
 /*
- * src/console/search: the search in all applications, loaded when it is first opened. dialog.tsx is the dialog, known.ts has what the
- * browser knows and what the server finds, and entries.ts ranks.
+ * src/console/search: the search in all applications, loaded when it is first opened. dialog.tsx is the dialog,
+ * known.ts has what the browser knows and what the server finds, and entries.ts ranks.
  */
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
@@ -110,7 +110,7 @@ function SearchField({ list, active, value, onInput, onKeyDown }: SearchFieldPro
   );
 }
 
-/** The entries for a text. Without one: the last choices, then the pages. */
+/** Returns the entries for a text. For an empty text: the last choices, then the pages. */
 function useEntries(text: string): { readonly entries: readonly Entry[]; readonly isComplete: boolean } {
   const known = useKnownEntries();
   const person = usePersonEntry(text.trim());
@@ -130,7 +130,7 @@ function usePersonEntry(identity: string): readonly Entry[] {
     askedPerson.value = identity;
     route(environmentAddress(application, environment, 'people'));
   };
-  return [{ kind: 'person', title: `Look up the person “${identity}”`, run }];
+  return [{ kind: 'person', title: `Look up person “${identity}”`, run }];
 }
 
 interface OptionProps {

@@ -1,6 +1,6 @@
 import { byRank, rankName, searchWords } from '../../contract/search-rank.ts';
 
-/** What a result is, in the order among equals. */
+/** Kinds of results, in the order of equally ranked results. */
 export const kinds = {
   recent: 'Recent',
   page: 'Page',
@@ -20,7 +20,7 @@ type Kind = keyof typeof kinds;
 export interface Entry {
   readonly kind: Kind;
   readonly title: string;
-  /** Where it belongs: the name of an application, or the page of the docs. */
+  /** Context of the entry: the name of an application, or the page of the docs. */
   readonly detail?: string;
   readonly words?: string;
   readonly href?: string;
@@ -31,7 +31,7 @@ export const mostShown = 30;
 
 const order = Object.keys(kinds);
 
-/** The entries that contain all words of a text, the best first. An entry with the same address is shown once. */
+/** Returns the entries that contain all words of a text, the best first. Each address is shown once. */
 export function ranked(entries: readonly Entry[], text: string): Entry[] {
   const words = searchWords(text);
   const found = entries.flatMap((entry) => {
@@ -42,7 +42,7 @@ export function ranked(entries: readonly Entry[], text: string): Entry[] {
   return unique(found.map(({ entry }) => entry)).slice(0, mostShown);
 }
 
-/** A text that is found only with the further words comes after those found by their titles. */
+/** Returns the rank of an entry. Entries that match only by their further words come after matches by title. */
 function rankIn({ title, detail = '', words = '', kind }: Entry, wanted: readonly string[]): number | undefined {
   if (kind === 'person') return Number.POSITIVE_INFINITY;
   const byTitle = rankName(title, wanted);
@@ -51,7 +51,7 @@ function rankIn({ title, detail = '', words = '', kind }: Entry, wanted: readonl
   return byAll === undefined ? undefined : 4;
 }
 
-/** Without entries that lead to the same address as an earlier one. */
+/** Omits entries with the same address as an earlier entry. */
 export function unique(entries: readonly Entry[]): Entry[] {
   const known = new Set<string>();
   return entries.filter(({ href }) => {
@@ -63,7 +63,7 @@ export function unique(entries: readonly Entry[]): Entry[] {
 }
 
 /**
- * The text as it is sent to the server. The rest of a key is a secret, and a prefix finds it.
+ * Returns the text that is sent to the server. The rest of a key is secret, and its prefix is enough to find it.
  */
 export function sentText(text: string): string {
   return text

@@ -89,13 +89,13 @@ function ranges(isOffered: boolean, choose: (preset: Preset) => void): Entry[] {
 }
 
 const actions: readonly Entry[] = [
-  { kind: 'action', title: 'Create an application', href: address('settings', 'applications') },
-  { kind: 'action', title: 'Invite a user', href: address('settings', 'users') },
-  { kind: 'action', title: 'Copy the link of this page', words: 'share url', run: () => void copyLink() },
+  { kind: 'action', title: 'Create application', href: address('settings', 'applications') },
+  { kind: 'action', title: 'Invite user', href: address('settings', 'users') },
+  { kind: 'action', title: 'Copy link of this page', words: 'share url', run: () => void copyLink() },
   ...(Object.keys(themes) as Theme[]).map(
     (each): Entry => ({ kind: 'action', title: `Theme: ${themes[each].toLowerCase()}`, run: () => chooseTheme(each) }),
   ),
-  { kind: 'action', title: 'List the shortcuts', words: 'keyboard help', run: () => setTimeout(openShortcuts) },
+  { kind: 'action', title: 'List shortcuts', words: 'keyboard help', run: () => setTimeout(openShortcuts) },
   { kind: 'action', title: 'Sign out', run: () => void signOut() },
 ];
 
@@ -120,7 +120,7 @@ export function docsEntries(): readonly Entry[] {
   return sections.value ?? [];
 }
 
-/** Reads the titles. Without them, the search works without the docs. */
+/** Reads the titles of the docs. If that fails, the search omits the docs. */
 export async function readDocs(): Promise<void> {
   if (sections.value !== undefined) return;
   try {
@@ -134,7 +134,7 @@ export async function readDocs(): Promise<void> {
       ...(page !== title && { detail: page }),
     }));
   } catch {
-    // The next time the search is opened, they are read again.
+    // The titles are read again when the search is next opened.
   }
 }
 
@@ -163,7 +163,7 @@ export function remember({ title, detail, href }: Entry): void {
   }
 }
 
-/** Another site cannot write here, but an earlier version may have written other fields. */
+/** Another site cannot write here, but an earlier version might have written other fields. */
 function isEntry(value: unknown): value is Entry {
   const { title, detail, href } = (value ?? {}) as Partial<Record<string, unknown>>;
   const isText = (each: unknown) => typeof each === 'string';

@@ -1,2 +1,2 @@
-/** Where the browser stores the chosen theme. */
+/** Key under which the browser stores the chosen theme. */
 export const themeKey = 'flagmeter-theme';

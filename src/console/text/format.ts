@@ -39,7 +39,7 @@ function createNumberFormats(locale: string | undefined) {
     percent,
     /** A part of a whole: `40%`; a dash if the whole is 0. */
     rate: (part: number, whole: number) => (whole === 0 ? '–' : percent(part / whole)),
-    /** A measured value and its unit: `42.5 EUR`, `1.2M`; a dash if there is none. */
+    /** A measured value and its unit: `42.5 EUR`, `1.2M`; a dash without a value. */
     quantity: (value: number | undefined, unit?: string) =>
       value === undefined ? '–' : [quantity(value), ...(unit === undefined ? [] : [unit])].join(' '),
     /** `Production, Staging and Test`. */
@@ -60,7 +60,7 @@ function createTimeFormats(locale: string | undefined, timeZone: string | undefi
   const day = { day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
   const days = dates(day);
   const dayRanges = ranges(days, dates({ ...day, year: 'numeric' }));
-  // A browser may know the zone by an older name.
+  // A browser can know the zone by an older name.
   const zone = timeZone ?? dates({}).resolvedOptions().timeZone;
   return {
     /** Date and time in the reader's zone. */
@@ -72,20 +72,20 @@ function createTimeFormats(locale: string | undefined, timeZone: string | undefi
     /** The time of day in the reader's zone. */
     clock: (at: Instant) => clocks.format(new Date(at)),
     clockSeconds: (at: Instant) => seconds.format(new Date(at)),
-    /** From one time to another, short: `14 Nov, 09:00 – 15 Nov, 10:00`. Another year than that of `now` is named. */
+    /** A span of time: `14 Nov, 09:00 – 15 Nov, 10:00`. Names the year unless it is the current year. */
     span: moments,
     /** A UTC day, given as `YYYY-MM-DD` or a time in it: `14 Nov`. */
     day: (at: Instant) => days.format(new Date(at)),
-    /** UTC days, both included: `14 – 20 Nov`, and `14 – 20 Nov 2025` in another year than that of `now`. */
+    /** UTC days, both included: `14 – 20 Nov`, and `14 – 20 Nov 2025` outside of the current year. */
     days: dayRanges,
     /** The reader's time zone: `Europe/Berlin`. */
     zone,
-    /** Its place: `Berlin`. */
+    /** Place of the time zone: `Berlin`. */
     place: zone.split('/').at(-1)!.replaceAll('_', ' '),
   };
 }
 
-/** Formats ranges, with the year if they end in another one than `now`. */
+/** Formats ranges, with the year if they do not end in the current year. */
 function ranges(short: Intl.DateTimeFormat, long: Intl.DateTimeFormat) {
   return (from: Instant, to: Instant, now: Instant = Date.now()): string => {
     const start = new Date(from);
@@ -131,7 +131,7 @@ export function createFormats(locale?: string, timeZone?: string) {
   return { ...createNumberFormats(locale), ...times, ...createDurationFormats(locale, times.date) };
 }
 
-/** In the browser's locale, and the reader's time zone. */
+/** Formats in the browser's locale, and in the reader's time zone. */
 export let format = createFormats();
 
 export const browserZone = format.zone;

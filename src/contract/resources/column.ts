@@ -5,11 +5,11 @@ export type Column<Row> =
   | string
   | {
       readonly label: string;
-      /** Text that may be truncated. */
+      /** True for text that can be truncated. */
       readonly cut?: true;
-      /** Numbers, which are aligned right. */
+      /** True for numbers, which are aligned right. */
       readonly right?: true;
-      /** By default the value of the field. */
+      /** Value of a cell; by default the value of the field. */
       readonly of?: (row: Row) => unknown;
     };
 
@@ -26,7 +26,7 @@ export type ColumnsOf<Schema extends TSchema> = Columns<Static<Schema>>;
 
 export type AnyColumns = Readonly<Record<string, Column<never>>>;
 
-/** A column as an object, with the default of `of`. */
+/** Returns a column as an object, with the default of `of`. */
 export function wholeColumn<Row>(path: string, column: Column<Row>) {
   const value = (row: Row) =>
     path.split('.').reduce<unknown>((object, field) => (object as Record<string, unknown>)[field], row);

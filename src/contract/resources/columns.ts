@@ -18,7 +18,10 @@ import type { Factor } from '../sign-in.ts';
 import { verdictWord } from '../verdicts.ts';
 import type { ColumnsOf } from './column.ts';
 
-/** The columns of the resources, in the order of the client. They are apart, as the console loads nothing else of them. */
+/**
+ * The columns of the resources, in the order of the client. They are in a separate file, as the console needs nothing
+ * else of the resources.
+ */
 
 const name = { label: 'Name', cut: true } as const;
 
@@ -132,7 +135,7 @@ export const webhookColumns = {
 
 export function stateOfWebhook({ enabled, disabledFor, failingSince }: Webhook): string {
   if (disabledFor === 'failing') return 'disabled: failed for days';
-  if (disabledFor === 'gone') return 'disabled: receiver answered 410';
+  if (disabledFor === 'gone') return 'disabled: receiver responded with 410';
   if (!enabled) return 'disabled';
   return failingSince === null ? 'enabled' : 'failing';
 }
@@ -152,10 +155,10 @@ export const deliveryColumns = {
   attempts: { label: 'Attempts', right: true },
   createdAt: 'Created',
   nextAttemptAt: 'Next',
-  latest: { label: 'Last answer', cut: true, of: lastResponse },
+  latest: { label: 'Last response', cut: true, of: lastResponse },
 } as const satisfies ColumnsOf<typeof Delivery>;
 
-/** The error of the last attempt, or the status of its answer. */
+/** Returns the error of the last attempt, or the status of its response. */
 function lastResponse({ latest }: Delivery): string | number | null | undefined {
   const last = latest.at(-1);
   return last?.error ?? last?.status;
@@ -191,7 +194,7 @@ interface Proof {
   readonly provider?: string | null;
 }
 
-/** The factors of a sign-in, as text: `password, totp`, or `provider (Okta)`. */
+/** Returns the factors of a sign-in as text: `password, totp`, or `provider (Okta)`. */
 export function formatFactors({ factors, provider }: Proof): string | null {
   const words = factors?.map((factor) => (factor === 'provider' && provider ? `provider (${provider})` : factor));
   return words?.join(', ') ?? null;

@@ -1,31 +1,31 @@
 import type { Field, FieldValue, Operand, Option } from '../shapes/option.ts';
 import type { AnyColumns } from './column.ts';
 
-/** How the items of a list are identified. */
+/** Identification of the items of a list. */
 export interface ItemIdentity {
   readonly one: string;
   /** The field that is unique to each item. */
   readonly key: string;
-  /** Another field that may be used instead. */
+  /** Another field that can be used instead of `key`. */
   readonly alias?: string;
-  /** Whether an item can be read at a path of its own. Otherwise it is found in the list. */
+  /** True if an item can be read at its own path. Otherwise it is found in the list. */
   readonly single?: true;
 }
 
 /** A resource of the management API: its path, columns and fields, and what can be done with it. */
 export interface Resource extends ItemIdentity {
-  /** The word for it in the client: `apps`. */
+  /** Name of the resource in the client: `apps`. */
   readonly name: string;
   readonly many: string;
   readonly within?: 'app' | 'team';
   readonly collection: string;
   readonly columns: AnyColumns;
   readonly filters?: readonly Field[];
-  /** Whether the list can be read as rows of CSV or NDJSON. */
+  /** True if the list can be read as rows of CSV or NDJSON. */
   readonly inRows?: true;
   /** Number of items listed without `--limit`; by default all. */
   readonly defaultLimit?: number;
-  /** The names of a team's items differ, although the API accepts equal ones. */
+  /** True if the client rejects a name that another item of the team has. The API accepts equal names. */
   readonly oneOfAName?: true;
   readonly create?: Creation;
   readonly update?: Change;
@@ -44,24 +44,24 @@ export interface Creation {
   readonly secret?: Secret;
 }
 
-/** A field of an answer that is shown only once. */
+/** A field of a response that is shown only once. */
 export interface Secret {
   readonly field: string;
-  /** The values of other fields without which it is not a secret. */
+  /** Values of other fields that make the field a secret. */
   readonly where?: Readonly<Record<string, unknown>>;
 }
 
-/** Fields that are missing stay unchanged. */
+/** A change of an item. Missing fields stay unchanged. */
 export interface Change {
   readonly fields: readonly Field[];
-  /** The request replaces the whole item. These fields are sent unchanged if they are missing. */
+  /** Fields that are sent unchanged if they are missing, because the request replaces the whole item. */
   readonly whole?: readonly string[];
 }
 
 export interface Removal {
   /** The word of the command; by default `delete`. */
   readonly word?: string;
-  /** What is lost with it: part of the question for confirmation. */
+  /** Data that is lost with the item: part of the question for confirmation. */
   readonly loses?: string;
 }
 
@@ -71,12 +71,14 @@ export interface Action {
   readonly summary: string;
   readonly options?: readonly Option[];
   readonly fields?: readonly Field[];
-  /** A field that is not `null` in an item with a successor of the same name. A name then stands for the successor. */
+  /**
+   * A field that is not `null` in an item with a successor of the same name. The name then stands for the successor.
+   */
   readonly replaced?: string;
-  /** The segments below the path of the item. `--delivery` stands for the value of that flag. */
+  /** Segments below the path of the item. `--delivery` stands for the value of that option. */
   readonly path: readonly string[];
   readonly method?: 'GET' | 'DELETE';
-  /** The list that has the result, which is read and shown after its first attempt. */
+  /** Path of the list that contains the result, which is read and shown after its first attempt. */
   readonly follow?: readonly string[];
   readonly columns?: AnyColumns;
   readonly most?: number;

@@ -58,7 +58,7 @@ const keys = resource({
   actions: [
     {
       word: 'rotate',
-      summary: 'Replace an application key by a new one; the previous one is accepted for a day',
+      summary: 'Replace an application key by a new one; the previous key is accepted for a day',
       replaced: 'expiresAt',
       path: ['rotate'],
       secret: shownOnce,
@@ -100,7 +100,7 @@ function onlyIf(what: string, more?: Partial<Field>): Field {
 
 const verdicts = verdictKinds.map((kind) => verdictWord(kind)!);
 
-const onlyVerdict = option('verdict VERDICT', 'Only those with this verdict', {
+const onlyVerdict = option('verdict VERDICT', 'Features with this verdict only', {
   values: verdicts,
   more: verdicts.join(', '),
   as: 'underscored',
@@ -126,9 +126,9 @@ const features = resource({
     onlyIf('declared'),
     onlyIf('archived'),
     onlyStale,
-    option('owner OWNER', 'Only those of this owner: an id, or a name'),
-    option('tag TAG', 'Only those with this tag'),
-    option('mine', 'Only those whose owner is you or one of your teams', { as: 'set' }),
+    option('owner OWNER', 'Features of this owner only: id or name'),
+    option('tag TAG', 'Features with this tag only'),
+    option('mine', 'Features owned by you or one of your teams only', { as: 'set' }),
   ],
   columns: columns.featureColumns,
   create: {
@@ -222,7 +222,7 @@ const users = resource({
   actions: [
     {
       word: 'reset-link',
-      summary: 'Print a link with which a user accepts an invitation, or chooses another password',
+      summary: 'Print a link for accepting an invitation, or choosing another password',
       path: ['reset-link'],
       fields: resetLinkOptions,
       secret: { field: 'url' },
@@ -254,7 +254,7 @@ const apiKeys = resource({
   actions: [
     {
       word: 'rotate',
-      summary: 'Rotate the secret of an API key; the previous one is accepted for a day',
+      summary: 'Rotate the secret of an API key; the previous secret is accepted for a day',
       path: ['secret'],
       secret: { field: 'clientSecret' },
     },
@@ -313,7 +313,7 @@ const experiments = resource({
   filters: [
     experimentFilters.feature,
     experimentFilters.environment,
-    option('state STATE', 'Only those in this state', { values: [...experimentStates] }),
+    option('state STATE', 'Experiments in this state only', { values: [...experimentStates] }),
   ],
   create: { operand: { name: 'NAME', description: 'Name of the experiment' }, fields: experimentOptions.create },
   update: { fields: experimentOptions.update },
@@ -339,13 +339,13 @@ const webhooks = resource({
   actions: [
     {
       word: 'test',
-      summary: 'Send a test event to a webhook; shows the message and the answer',
+      summary: 'Send a test event to a webhook, and show the message and the response',
       path: ['test'],
       follow: ['deliveries'],
     },
     {
       word: 'rotate',
-      summary: 'Rotate the secret of a webhook; the previous one signs too for a day',
+      summary: 'Rotate the secret of a webhook; the previous secret also signs for a day',
       path: ['secret'],
       secret: { field: 'secret' },
     },
@@ -358,14 +358,14 @@ const webhooks = resource({
     },
     {
       word: 'sent',
-      summary: 'Show what a delivery of a webhook sent, and the answers',
+      summary: 'Show the request of a webhook delivery and its responses',
       options: [delivery],
       path: ['deliveries', '--delivery'],
       method: 'GET',
     },
     {
       word: 'redeliver',
-      summary: 'Repeat a delivery of a webhook',
+      summary: 'Repeat a webhook delivery',
       options: [delivery],
       path: ['deliveries', '--delivery', 'redeliver'],
     },
@@ -381,7 +381,7 @@ const identityProviders = resource({
   single: true,
   columns: columns.identityProviderColumns,
   create: {
-    operand: { name: 'NAME', description: 'Name, shown on its button' },
+    operand: { name: 'NAME', description: 'Name, shown on the sign-in button' },
     fields: identityProviderOptions.create,
   },
   update: { fields: identityProviderOptions.update },

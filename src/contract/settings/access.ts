@@ -6,7 +6,7 @@ const sharedUrl = '--auth-url on the same listener, otherwise the address of its
 export const access = {
   listen: address('HTTP listener of all hosts without a listener of their own', { default: '127.0.0.1:8080' }),
   grpcListen: address(
-    'gRPC listener, which also serves the metrics host. With the address of an HTTP listener, both are one port',
+    'gRPC listener, which also serves the metrics host. If an HTTP listener has the same address, both share the port',
     { default: '127.0.0.1:8081' },
   ),
   authListen: Type.Optional(address('HTTP listener of the token host')),
@@ -65,10 +65,7 @@ export const access = {
     must: 'be ES256, RS256 or EdDSA',
   }),
   identityProviders: Type.Optional(
-    file(
-      'Signing in',
-      'JSON file with identity providers, which only the operator changes. It is read again after SIGHUP',
-    ),
+    file('Signing in', 'JSON file with identity providers that only the operator can change; read again after SIGHUP'),
   ),
   issuerAllowPrivate: Type.Boolean({
     group: 'Signing in',

@@ -28,7 +28,7 @@ export function url(description: string, defaultText: string) {
 /** The first segments of the service's own paths. */
 const ownPaths = 'api|apps|connect|console|healthz|metrics|readyz|settings|swagger|Metrics\\.Metrics|Usage\\.Usage';
 
-/** The start of a URL's path. */
+/** The beginning of a URL's path. */
 export function path(description: string) {
   return Type.String({
     group: 'Addresses',

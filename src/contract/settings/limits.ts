@@ -4,11 +4,11 @@ import { bytes, file, whole } from './kinds.ts';
 export const limits = {
   rate: whole(
     'Admission',
-    'Maximum packets a second of an application (0: unlimited). A body counts as one packet per 4 KiB, rounded up',
+    'Maximum packets per second of an application (0: unlimited). Each started 4 KiB of a body counts as one packet',
     { minimum: 0, maximum: 1_000_000_000, default: 10_000 },
   ),
   burst: Type.Optional(
-    whole('Admission', 'Maximum burst of an application: packets at once, counted in the same way', {
+    whole('Admission', 'Maximum burst of an application in packets, counted as for --rate', {
       minimum: 0,
       maximum: 2_000_000_000,
       defaultText: 'twice --rate',
@@ -24,12 +24,12 @@ export const limits = {
     maximum: 1_073_741_824,
     default: 4_194_304,
   }),
-  apiRate: whole('Admission', 'Maximum API requests a second of a client with all of its tokens (0: unlimited)', {
+  apiRate: whole('Admission', 'Maximum API requests per second of a client with all of its tokens (0: unlimited)', {
     minimum: 0,
     maximum: 1_000_000,
     default: 100,
   }),
-  tokenRate: whole('Admission', 'Maximum token requests a second of a client (0: unlimited)', {
+  tokenRate: whole('Admission', 'Maximum token requests per second of a client (0: unlimited)', {
     minimum: 0,
     maximum: 1_000_000,
     default: 100,
@@ -48,7 +48,7 @@ export const limits = {
   batchPackets: whole('Admission', 'Maximum packets in a commit', { minimum: 1, default: 4_096 }),
   commitDelay: whole(
     'Admission',
-    'Maximum delay in ms of a commit that waits for more packets, while that does not slow senders down (0: none). It ends when --commit-siblings packets wait',
+    'Maximum time in ms that a commit waits for more packets, if that does not slow senders down (0: none). The wait ends when --commit-siblings packets wait',
     { value: 'MS', minimum: 0, maximum: 1_000, default: 2 },
   ),
   commitSiblings: whole('Admission', 'Number of waiting packets that ends the delay of a commit', {
@@ -56,7 +56,7 @@ export const limits = {
     maximum: 1_000_000,
     default: 10,
   }),
-  queueHighPackets: whole('Admission', 'Number of waiting packets from which packets are refused with 503', {
+  queueHighPackets: whole('Admission', 'Number of waiting packets at which further packets are refused with 503', {
     minimum: 1,
     default: 20_000,
   }),
@@ -64,7 +64,7 @@ export const limits = {
     minimum: 0,
     default: 10_000,
   }),
-  queueHighBytes: bytes('Admission', 'Memory of waiting packets from which packets are refused with 503', {
+  queueHighBytes: bytes('Admission', 'Memory of waiting packets at which further packets are refused with 503', {
     minimum: 1,
     default: 134_217_728,
   }),
@@ -72,11 +72,11 @@ export const limits = {
     minimum: 0,
     default: 67_108_864,
   }),
-  queueHighAge: whole('Admission', 'Age of the oldest waiting packet, in ms, from which packets are refused with 503', {
-    value: 'MS',
-    minimum: 1,
-    default: 5_000,
-  }),
+  queueHighAge: whole(
+    'Admission',
+    'Age of the oldest waiting packet, in ms, at which further packets are refused with 503',
+    { value: 'MS', minimum: 1, default: 5_000 },
+  ),
   queueLowAge: whole('Admission', 'Age of the oldest waiting packet, in ms, below which packets are accepted again', {
     value: 'MS',
     minimum: 0,
@@ -106,7 +106,7 @@ export const limits = {
   plans: Type.Enum(['fixed', 'open'], {
     group: 'Limits',
     value: 'WHO',
-    description: 'Whether an Admin may raise the plan of a team: fixed (no) or open (yes)',
+    description: 'Permission of Admins to raise the plan of a team: fixed (no) or open (yes)',
     default: 'fixed',
     must: 'be fixed or open',
   }),
@@ -116,7 +116,7 @@ export const limits = {
     maximum: 315_360_000,
     default: 2_592_000,
   }),
-  rotationGrace: whole('Identities', 'Seconds for which an instance id remains valid after another one was minted', {
+  rotationGrace: whole('Identities', 'Seconds for which an instance id remains valid after a newer id was minted', {
     value: 'SECONDS',
     minimum: 0,
     maximum: 315_360_000,
@@ -158,7 +158,7 @@ export const limits = {
     default: 400,
   }),
   auditExport: Type.Optional(
-    file('Retention', 'Directory for copies of the audit log, one file a day, before --keep-audit removes it', {
+    file('Retention', 'Directory for copies of audit log entries, one file per day, before --keep-audit removes them', {
       value: 'DIR',
     }),
   ),

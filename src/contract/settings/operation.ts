@@ -72,7 +72,7 @@ export const operation = {
       defaultText: 'the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY',
     }),
   ),
-  config: Type.Optional(file('Running', 'JSON file with these settings, under their names in camelCase or as flags')),
+  config: Type.Optional(file('Running', 'JSON file with these settings, named in camelCase or like the options')),
   shutdownGrace: whole('Running', 'Maximum seconds for finishing accepted work after SIGTERM or SIGINT', {
     value: 'SECONDS',
     minimum: 0,
@@ -81,7 +81,7 @@ export const operation = {
   }),
   shutdownDelay: whole(
     'Running',
-    'Seconds of further service after SIGTERM or SIGINT, while GET /readyz answers 503, so that load balancers choose other nodes',
+    'Seconds to continue serving after SIGTERM or SIGINT, while GET /readyz responds with 503 and load balancers choose other nodes',
     { value: 'SECONDS', minimum: 0, maximum: 3_600, default: 0 },
   ),
   logLevel: Type.Enum(['debug', 'info', 'warn', 'error'], {

@@ -16,7 +16,7 @@ export const store = {
   threads: Type.Optional(
     whole(
       'Store',
-      'Number of front-end threads, which accept the connections of --metrics-listen and answer packets in place of the main thread (0: none)',
+      'Number of front-end threads, which accept the connections of --metrics-listen and handle packets instead of the main thread (0: none)',
       {
         minimum: 0,
         maximum: 64,
@@ -52,7 +52,7 @@ export const store = {
     Type.String({
       group: 'Several machines',
       value: 'NAME',
-      description: 'Name of this node, for people',
+      description: 'Name of this node, shown to people',
       defaultText: 'the host name',
       pattern: '^[^\\x00-\\x1f\\x7f]{1,100}$',
       must: 'have 1 to 100 characters, none of them a control character',

@@ -6,21 +6,21 @@ import { exampleTime, list, oneOf, orNull, shape, text, time } from './fields.ts
 /** A changed setting, with its values as text. */
 export const ChangedField = Type.Object({
   field: text('Name of the setting, or of the variant.'),
-  from: orNull(text('Value before; `null` if it was not set.')),
-  to: orNull(text('Value after; `null` if it is not set.')),
+  from: orNull(text('Previous value; `null` if it was not set.')),
+  to: orNull(text('New value; `null` if it is not set.')),
 });
 export type ChangedField = Static<typeof ChangedField>;
 
 export const ActivityItem = shape(
   'ActivityItem',
   {
-    id: text('Id. The same fact has the same id in each answer.'),
+    id: text('Id. The same fact has the same id in each response.'),
     at: time('Time of the change.'),
-    kind: oneOf(activityKindNames, 'What happened.'),
-    environment: orNull(text('Name of the environment; `null` if it concerns all of them.')),
-    feature: orNull(text('Name of the feature; `null` if it concerns none.')),
-    subject: orNull(text('Name of the key, sender, variant or metric that it concerns.')),
-    text: text('What happened, without the name of the feature.'),
+    kind: oneOf(activityKindNames, 'Kind of the change.'),
+    environment: orNull(text('Name of the environment; `null` if the change concerns all environments.')),
+    feature: orNull(text('Name of the feature; `null` if the change concerns no feature.')),
+    subject: orNull(text('Name of the key, sender, variant or metric that the change concerns.')),
+    text: text('Description of the change, without the name of the feature.'),
     by: orNull(
       Type.Object({
         type: oneOf(actorTypes, 'Kind of the author.'),
@@ -30,10 +30,12 @@ export const ActivityItem = shape(
           ),
         ),
       }),
-      'Who made the change; `null` for a change in the data.',
+      'Author of the change; `null` for a change in the data.',
     ),
     changes: list(ChangedField, 'The changed settings, or the shares of variants.'),
-    until: orNull(time('The end of a period, such as of refusals; `null` if it lasts, or has no length.')),
+    until: orNull(
+      time('End of a period, such as an episode of refusals; `null` if it continues, or the change has no duration.'),
+    ),
   },
   {
     id: 'split_moved-6b1f0c8a52d94e07',

@@ -35,17 +35,17 @@ const fields = {
   role,
   scopes,
   applications: orNull(
-    list(Type.String(), 'Ids of the applications that it is bound to; `null` if it may reach the whole team.'),
+    list(Type.String(), 'Ids of the applications that the API key is bound to; `null` for the whole team.'),
   ),
-  teamId: text('Id of the team that owns it.'),
-  credential: oneOf(['secret', 'public-keys', 'trust'], 'What it authenticates by.'),
-  publicKeys: list(ShownPublicKey, 'The registered public keys. Empty unless it authenticates by them.'),
+  teamId: text('Id of the team that owns the API key.'),
+  credential: oneOf(['secret', 'public-keys', 'trust'], 'Method of authentication.'),
+  publicKeys: list(ShownPublicKey, 'Registered public keys; empty for other methods of authentication.'),
   trust: Type.Optional(ShownTrust),
   expiresAt: orNull(time('Time from which the API key and its tokens are refused; `null` if never.')),
   lastUsedAt: orNull(time('Time of the last use, to about five minutes; `null` if it was never used.')),
-  lastSubject: orNull(text('Subject of the workload that used it last; `null` if none did.')),
+  lastSubject: orNull(text('Subject of the workload that used the API key last; `null` if no workload did.')),
   previousSecretUntil: orNull(
-    time('Time until which the previous secret is accepted as well; `null` if there is none.'),
+    time('Time until which the previous secret remains valid; `null` without a previous secret.'),
   ),
   warnings: list(Warning, 'Problems of the API key.'),
   createdAt: time('Creation time.'),
@@ -80,7 +80,7 @@ export const ApiKeyShownOnce = shape(
   {
     ...fields,
     clientSecret: Type.Optional(
-      text('The `client_secret`, if it authenticates by one. Store it now: it is not shown again.'),
+      text('The `client_secret`, if the API key authenticates with a secret. Store it now: it is not shown again.'),
     ),
   },
   { ...example, clientSecret: `fm_secret_${'0'.repeat(64)}` },
@@ -89,7 +89,7 @@ export type ApiKeyShownOnce = Static<typeof ApiKeyShownOnce>;
 
 const expiresAt = Type.Unsafe<string | null>({
   type: ['string', 'null'],
-  description: 'Time from which it is refused, in the future; `null`, the default, if never.',
+  description: 'Time from which the API key is refused, in the future; `null`, the default, if never.',
   ...Time,
 });
 
@@ -97,7 +97,7 @@ const bound = Type.Unsafe<readonly string[] | null>({
   type: ['array', 'null'],
   items: { type: 'string' },
   description:
-    'Ids of the applications that it is bound to, at most 100; `null`, the default, for the whole team. A bound API key reaches nothing else.',
+    'Ids of the applications that the API key is bound to, at most 100; `null`, the default, for the whole team. A bound API key has access to nothing else.',
 });
 
 const settings = { role, scopes, applications: bound, expiresAt, publicKeys, trust };
@@ -116,7 +116,7 @@ export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
 
 const settingOptions = {
   scopes: option('scope SCOPE', `Scope: ${keyScopes.join(', ')}; repeatable`),
-  applications: option('app APP', 'Application that it is bound to: id or name; repeatable', {
+  applications: option('app APP', 'Application that the API key is bound to: id or name; repeatable', {
     as: 'applicationId',
     more: 'default: the whole team',
   }),

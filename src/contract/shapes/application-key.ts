@@ -9,25 +9,25 @@ export const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile')
 export const replacement =
   'create a new token in Unleash, adopt it with `flagmeter keys adopt`, and then delete this key';
 
-const nameOfKey = name('Name. The default is the type of the key; of an adopted token, `Adopted` and the type.');
+const nameOfKey = name('Name. The default is the type of the key, or for an adopted token `Adopted` and the type.');
 
 export const Warning = Type.Object({
   code: oneOf(['leaked', 'weak'], 'The problem. An adopted Backend token is `weak` if it looks guessable.'),
   message: text('The problem and its remedy, for people.'),
-  at: time('Time when it was first detected.'),
+  at: time('Time of the first detection.'),
 });
 export type Warning = Static<typeof Warning>;
 
 const Refused = Type.Object(
   {
     count: count('Number of refused messages since the key was created.'),
-    lastAt: orNull(time('Time of the last one, to about a minute; `null` if there was none.')),
+    lastAt: orNull(time('Time of the last refusal, to about a minute; `null` if no message was refused.')),
     reasons: list(
       Type.Object({
         code: text('Code of the refusal, as in `docs/errors.md`.'),
-        count: count('Number of messages refused with it.'),
+        count: count('Number of messages refused with this code.'),
       }),
-      'Their reasons, the most frequent first.',
+      'Reasons of the refusals, the most frequent first.',
     ),
   },
   { description: 'Refused packets, reports and mint requests that named this key.' },
@@ -41,9 +41,11 @@ export const ApplicationKey = shape(
     name: nameOfKey,
     prefix: text('The first characters of the key, to recognise it by.'),
     key: Type.Optional(text('The key. Absent from a Backend key and an adopted token, which cannot be read again.')),
-    environment: Type.Optional(text('Environment that an adopted token stands for.')),
+    environment: Type.Optional(text('Environment of an adopted token.')),
     createdAt: time('Creation time.'),
-    expiresAt: orNull(time('Time from which the key is refused, because it was rotated; `null` if it was not.')),
+    expiresAt: orNull(
+      time('Time from which the key is refused, because it was rotated; `null` if it was not rotated.'),
+    ),
     lastUsedAt: orNull(time('Time of the last use, to about a minute; `null` if it was never used.')),
     refused: Refused,
     warnings: list(Warning, 'Problems of the key.'),
@@ -72,9 +74,7 @@ export const ApplicationKeyShownOnce = shape(
     name: nameOfKey,
     key: text('The key. Store a Backend key now, and only on servers: it is not shown again.'),
     createdAt: time('Creation time.'),
-    previousKeyUntil: Type.Optional(
-      time('Time until which the previous key is accepted as well; only after a rotation.'),
-    ),
+    previousKeyUntil: Type.Optional(time('Time until which the previous key remains valid; only after a rotation.')),
   },
   { id: exampleIds.key, type: 'Backend', name: 'Server', key: `fm_be_${'0'.repeat(40)}`, createdAt: exampleTime },
 );
@@ -93,7 +93,7 @@ export const AdoptedToken = bodyShape(
       'The token as its clients send it: 16 characters or more after `project:environment.`. Only its hash is kept.',
     ),
     type,
-    environment: text('Name of the environment that the token stands for; case matters.'),
+    environment: text('Name of the environment of the token; case-sensitive.'),
     name: Type.Optional(nameOfKey),
   },
   {

@@ -32,14 +32,14 @@ const settings = {
       'Origins whose pages may send packets: `https://shop.example`, `https://*.shop.example` for its subdomains, `http://localhost:*` for any port of the local machine, `null` for sandboxed pages and files. A trailing slash is removed. An empty list allows every page.',
   }),
   acceptClientIdentities: Type.Boolean({
-    description: 'Whether packets are attributed to identities that clients assert (`u` of a packet).',
+    description: 'True if packets are attributed to identities that clients assert (`u` of a packet).',
   }),
   rate: Type.Union([Type.Null(), Type.Number(limit)], {
     description:
-      'Maximum packets and reports a second, up to the rate of the service. `null` and 0 stand for the rate of the service.',
+      'Maximum packets and reports per second, up to the rate of the service. `null` and 0 stand for the rate of the service.',
   }),
   burst: Type.Union([Type.Null(), Type.Integer(limit)], {
-    description: 'Maximum packets and reports at once, up to the burst of the service; `null` is twice the rate.',
+    description: 'Maximum burst of packets and reports, up to the burst of the service; `null` is twice the rate.',
   }),
 };
 
@@ -49,7 +49,7 @@ export const Application = shape(
   'Application',
   {
     id: text('Id.'),
-    teamId: text('Id of the team that owns it.'),
+    teamId: text('Id of the team that owns the application.'),
     name: name(),
     ...settings,
     environments: list(Environment, 'Environments, oldest first.'),
@@ -86,7 +86,7 @@ export const NewApplication = bodyShape(
   'NewApplication',
   {
     name: name(),
-    teamId: Type.Optional(text('The default is your primary team.')),
+    teamId: Type.Optional(text('Id of the owning team. The default is your primary team.')),
     environments: Type.Optional(
       list(name(), 'Names of the initial environments. The default is Production, Staging and Development.'),
     ),
@@ -112,7 +112,7 @@ const settingOptions = {
   ],
   acceptClientIdentities: option('accept-identities true|false', 'Attribute packets to identities that clients assert'),
   rate: option('rate N', "Packets and reports per second; default or 0: the server's rate"),
-  burst: option('burst N', 'Packets and reports at once; default: twice the rate'),
+  burst: option('burst N', 'Burst of packets and reports; default: twice the rate'),
 } as const;
 
 export const applicationOptions = {
@@ -130,10 +130,12 @@ export const applicationOptions = {
 export const OriginCheck = shape(
   'OriginCheck',
   {
-    origin: text('The origin in question.'),
-    allowed: boolean('Whether packets from its pages are accepted.'),
+    origin: text('The checked origin.'),
+    allowed: boolean('True if packets from pages of the origin are accepted.'),
     by: orNull(
-      text('The first pattern of `allowedOrigins` that allows it; `null` if none does, or if the list is empty.'),
+      text(
+        'First pattern of `allowedOrigins` that allows the origin; `null` if no pattern does, or if the list is empty.',
+      ),
     ),
     why: text('The reason, for people.'),
   },

@@ -24,19 +24,21 @@ export const AuditEntry = shape(
       name: text('Name of the target at that time.'),
     }),
     factors: Type.Optional(
-      list(oneOf(factors, 'A factor.'), 'Factors that proved a sign-in, or failed to; absent from other entries.'),
+      list(oneOf(factors, 'A factor.'), 'Factors of a successful or failed sign-in; absent from other entries.'),
     ),
-    provider: Type.Optional(text('Name of the identity provider of a sign-in, if it came from one.')),
+    provider: Type.Optional(
+      text('Name of the identity provider that the user signed in with; absent from other entries.'),
+    ),
     reason: Type.Optional(
       text(
         'Code of the reason why a sign-in with an identity provider was refused, or `nothing_stored` if a forgotten identity had no records.',
       ),
     ),
     applicationId: Type.Optional(
-      text('Id of the application that the target belongs to. Entries of earlier versions lack that of keys.'),
+      text('Id of the application that the target belongs to. Entries of earlier versions lack the id for keys.'),
     ),
     changes: Type.Optional(
-      list(ChangedField, 'The changed settings. Absent if none are recorded, as in entries of earlier versions.'),
+      list(ChangedField, 'Changed settings. Absent if they were not recorded, as in entries of earlier versions.'),
     ),
   },
   {

@@ -5,35 +5,35 @@ import { exampleOwned, owned } from './owner.ts';
 import { Reason, verdictKind } from './verdict.ts';
 
 const PullRequest = Type.Object(
-  { title: text('Title, one line.'), body: text('Text in Markdown. Names and reasons of others are escaped.') },
+  { title: text('Title, one line.'), body: text('Text in Markdown. User-supplied names and reasons are escaped.') },
   { description: 'Text for a pull request that removes the features from the code.' },
 );
 export type PullRequest = Static<typeof PullRequest>;
 
 const Item = Type.Object({
   feature: text('Name of the feature.'),
-  verdict: verdictKind('Kind of its verdict: `safe_to_remove` or `one_variant`.'),
+  verdict: verdictKind('Kind of the verdict on the feature: `safe_to_remove` or `one_variant`.'),
   since: orNull(time('Start of this state; `null` if unknown.')),
-  variant: orNull(text('The only variant, whose branch of the code stays. `null` if no branch is in use.')),
+  variant: orNull(text('The only variant in use, whose branch of the code stays; `null` if no branch is in use.')),
   next: oneOf(
     ['remove', 'keep_variant', 'archive'],
-    'Next step. `remove`: remove it from the code, then archive it. `keep_variant`: keep the branch of the variant, and remove the rest. `archive`: the code no longer names it.',
+    'Next step. `remove`: remove the feature from the code, then archive it. `keep_variant`: keep the branch of the variant, and remove the rest. `archive`: archive the feature, because the code no longer names it.',
   ),
   nextText: text('The next step as a sentence.'),
   environments: list(text('Name of an environment.'), 'Environments that the verdict is about.'),
-  declared: boolean('Whether the team has declared it.'),
+  declared: boolean('True if the team has declared the feature.'),
   ...owned,
   reasons: list(Reason, 'Evidence, the most important first.'),
-  code: list(FeatureCode, 'Its places in the code, by repository.'),
+  code: list(FeatureCode, 'Places of the feature in the code, by repository.'),
   pullRequest: PullRequest,
 });
 export type CleanupItem = Static<typeof Item>;
 
 const Blocked = Type.Object({
   feature: text('Name of the feature.'),
-  verdict: verdictKind('Kind of its verdict.'),
+  verdict: verdictKind('Kind of the verdict on the feature.'),
   owners: owned.owners,
-  why: Type.Object(Reason.properties, { description: 'Why it cannot go yet.' }),
+  why: Type.Object(Reason.properties, { description: 'Reason why the feature cannot go yet.' }),
 });
 
 const examplePullRequest = { title: 'Remove the flag old-banner', body: 'Removes the flag `old-banner`.\n' };
@@ -45,18 +45,18 @@ const exampleReason = {
   names: [],
 } as const;
 
-/** Maximum number of listed features, and of those that cannot go. */
+/** Maximum number of listed features that can go, and of listed features that cannot go. */
 export const maxCleanup = 200;
 
 export const Cleanup = shape(
   'Cleanup',
   {
     at: time('Time of computation.'),
-    items: list(Item, `The features that can go, at most ${maxCleanup}: safe ones first, then by time.`),
+    items: list(Item, `Features that can go, at most ${maxCleanup}: safe ones first, then by time.`),
     total: count('Number of all features that can go.'),
-    blocked: list(Blocked, `Features without a sign of need that cannot go yet, at most ${maxCleanup}.`),
+    blocked: list(Blocked, `Apparently unused features that cannot go yet, at most ${maxCleanup}.`),
     blockedTotal: count('Number of all features that cannot go yet.'),
-    pullRequest: orNull(PullRequest, 'One text for all listed features; `null` without any.'),
+    pullRequest: orNull(PullRequest, 'Text for all listed features; `null` without features.'),
   },
   {
     at: exampleTime,

@@ -4,7 +4,7 @@ import { bodyShape, count, exampleTime, list, name, orNull, printable, shape, te
 /** Bounds of the scan of one repository. */
 export const maxScans = 20;
 export const maxScannedFeatures = 5000;
-/** Maximum number of features in all scans of an application together: each page with owners goes through them. */
+/** Maximum number of features in all scans of an application: each page with owners goes through all of them. */
 export const maxScannedInAll = 10_000;
 export const maxReferences = 10_000;
 export const maxReferencesEach = 20;
@@ -28,24 +28,27 @@ export const NewCodeScan = bodyShape(
       Type.Object(
         {
           name: name('Name of the feature.'),
-          count: Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'Number of its places.' }),
+          count: Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'Number of places in the code.' }),
           references: Type.Array(
             Type.Object(
               {
                 path,
                 line,
-                owners: Type.Array(bounded(100), { maxItems: 8, description: 'Owners of the file by CODEOWNERS.' }),
+                owners: Type.Array(bounded(100), {
+                  maxItems: 8,
+                  description: 'Owners of the file according to CODEOWNERS.',
+                }),
               },
               { additionalProperties: false },
             ),
-            { maxItems: maxReferencesEach, description: 'The first of its places.' },
+            { maxItems: maxReferencesEach, description: 'First places in the code.' },
           ),
         },
         { additionalProperties: false },
       ),
       {
         maxItems: maxScannedFeatures,
-        description: `The features that the code names. They have at most ${maxReferences} references together.`,
+        description: `Features that the code names, with at most ${maxReferences} references in total.`,
       },
     ),
   },
@@ -75,7 +78,7 @@ export const CodeScan = shape(
     ...scanned,
     files: count('Number of files that were read.'),
     features: count('Number of features that the code names.'),
-    by: text('Who uploaded it: e-mail address of the user or name of the API key at that time.'),
+    by: text('Uploader: e-mail address of the user or name of the API key at that time.'),
   },
   { ...exampleScanned, files: 812, features: 14, by: 'ci' },
 );
@@ -84,11 +87,11 @@ export type CodeScan = Static<typeof CodeScan>;
 const Reference = Type.Object({
   path: text('Path in the repository.'),
   line: count('Line, from 1.'),
-  owners: list(text('A person, team or e-mail address.'), 'Owners of the file by CODEOWNERS.'),
+  owners: list(text('Owners of the file according to CODEOWNERS.'), 'Owners of the file by CODEOWNERS.'),
   url: orNull(text('Address of the line at the code host; `null` without a template.')),
 });
 
-/** The places of a feature in the code of a repository, by its last scan. */
+/** The places of a feature in the code of a repository, from its last scan. */
 export const FeatureCode = shape(
   'FeatureCode',
   {

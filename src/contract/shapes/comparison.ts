@@ -8,22 +8,22 @@ const byVariant = (values: TSchema, description: string) =>
   Type.Unsafe<Readonly<Record<string, number>>>({ type: 'object', additionalProperties: values, description });
 
 const Difference = Type.Object({
-  estimate: number('Mean of the daily differences between the rate and that of the base.'),
+  estimate: number('Mean of the daily differences from the rate of the base.'),
   interval: interval('Confidence interval of the difference. All intervals hold simultaneously with 95 % confidence.'),
-  days: count('Number of days that the difference covers: those of the whole comparison.'),
-  p: probability('p-value: the probability of a difference this large if there is none.'),
+  days: count('Number of days that the difference covers: all compared days.'),
+  p: probability('p-value: the probability of a difference this large if there is no true difference.'),
   pAdjusted: probability('p-value adjusted for the number of variants (Holm).'),
 });
 
 const ComparedVariant = Type.Object({
-  variant: text('Name of the variant.'),
+  variant: text('Distinct users who were given the variant in this period, within 2 %.'),
   users: count('Distinct users who were given it in this period, within 2 %.'),
   checks: count('Number of checks.'),
   events: count('Number of checks that led to the event.'),
   rate: orNull(number('Events per check; `null` without checks.')),
   interval: orNull(
     interval(
-      'Confidence interval of the rate. All of these hold simultaneously with 95 % confidence. `null` if there is too little data.',
+      'Confidence interval of the rate. All intervals hold simultaneously with 95 % confidence. `null` if there is too little data.',
     ),
   ),
   difference: orNull(
@@ -38,13 +38,13 @@ const SampleRatio = Type.Object({
   observed: byVariant(share('A share.'), 'Observed share of users by variant.'),
   p: probability('p-value: the probability of a deviation this large if users are split as declared.'),
   mismatch: boolean(
-    'Whether the p-value is below 0.001 and the deviation at least a percentage point, which indicates a faulty split.',
+    'True if the p-value is below 0.001 and the deviation is at least one percentage point, which indicates a faulty split.',
   ),
 });
 
 const SeveralVariants = Type.Object({
   share: share('Share of users who were given more than one variant, within 4 percentage points.'),
-  warn: boolean('Whether the share is too high for the comparison to be of separate groups.'),
+  warn: boolean('True if the share is too high to treat the variants as separate groups.'),
 });
 
 export const Comparison = shape(
@@ -54,13 +54,13 @@ export const Comparison = shape(
     feature: text('Name of the feature.'),
     from: orNull(day('First compared UTC day; `null` if no day of the range is over.')),
     to: orNull(day('Last compared UTC day, inclusive.')),
-    days: count('Number of compared days: all figures cover the days on which every comparable variant was given.'),
-    event: oneOf(['used', 'viewed'], 'The event that a check may lead to.'),
-    base: orNull(text('Variant that the others are compared with; `null` if none was given.')),
+    days: count('Number of compared days. All figures cover the days on which every comparable variant was given.'),
+    event: oneOf(['used', 'viewed'], 'Event that a check can lead to.'),
+    base: orNull(text('Variant that the others are compared with; `null` if no variant was given.')),
     variants: list(ComparedVariant, 'Variants that were given, by number of users.'),
     outcome: oneOf(
       ['difference', 'no_clear_difference', 'not_enough'],
-      '`difference`: at least one variant differs significantly from the base. `no_clear_difference`: none does. `not_enough`: there is too little data.',
+      '`difference`: at least one variant differs significantly from the base. `no_clear_difference`: no variant does. `not_enough`: there is too little data.',
     ),
     why: text('The outcome in a sentence, with the size of the difference or the missing data.'),
     sampleRatio: orNull(SampleRatio, 'Check of the split; `null` if no split is declared, or there are too few users.'),

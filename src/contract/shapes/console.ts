@@ -13,14 +13,17 @@ export interface ConsoleSettings {
   readonly retention: { readonly minutesMs: number; readonly hoursMs: number; readonly daysMs: number };
 }
 
-/** The answer of `GET /console/session`. `user` is `null` if nobody is signed in: a browser would log a 401 as an error. */
+/**
+ * Response of `GET /console/session`. `user` is `null` if nobody is signed in, as a browser would log a 401 as an
+ * error.
+ */
 export interface SignedIn {
   readonly user: SignedInUser | null;
-  /** When the session ends unless it is used before. */
+  /** Time when the session ends unless it is used before. */
   readonly expiresAt: string | null;
 }
 
-/** The answer of `DELETE /console/session` to a user who also signs out of an identity provider. Without one it is empty. */
+/** Response of `DELETE /console/session` if the user must also sign out of an identity provider; otherwise empty. */
 export interface SignedOut {
   readonly continueAt: string;
 }

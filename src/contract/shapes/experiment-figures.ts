@@ -2,13 +2,13 @@ import Type, { type Static } from 'typebox';
 import { count, day, getExample, interval, list, number, oneOf, orNull, shape, text } from './fields.ts';
 
 const Difference = Type.Object({
-  estimate: number('How much higher the value per check is than that of the base.'),
-  interval: interval('Confidence interval. All intervals of a metric hold together with a probability of 95 %.'),
+  estimate: number('Difference of the value per check from the value of the base.'),
+  interval: interval('Confidence interval. All intervals of a metric hold simultaneously with a probability of 95 %.'),
 });
 
 const MeasuredVariant = Type.Object({
   variant: text('Name of the variant.'),
-  users: count('Distinct users who were given it, within 2 %.'),
+  users: count('Distinct users who were given the variant, within 2 %.'),
   checks: count('Number of checks.'),
   value: orNull(number('Value of the metric per check; `null` without checks.')),
   difference: orNull(
@@ -22,7 +22,7 @@ const GuardrailResult = Type.Object({
   metric: text('Name of the metric.'),
   state: oneOf(
     ['ok', 'worse', 'unclear'],
-    '`worse`: a variant is worse by more than is tolerated. `ok`: none is. `unclear`: the intervals do not tell.',
+    '`worse`: a variant is worse by more than the tolerated amount. `ok`: no variant is. `unclear`: the intervals are too wide to decide.',
   ),
   text: text('The state in a sentence.'),
   variants: list(MeasuredVariant, 'The variants, the base first.'),
@@ -30,17 +30,17 @@ const GuardrailResult = Type.Object({
 
 const experimentOutcomes = ['better', 'worse', 'inconclusive', 'not_enough', 'untrustworthy', 'open'] as const;
 
-/** The figures of an experiment: frozen when the plan is met. */
+/** The figures of an experiment, which are frozen when it ends. */
 export const ExperimentFigures = shape(
   'ExperimentFigures',
   {
     at: Type.String({ format: 'date-time', description: 'Time of computation.' }),
-    from: orNull(day('First compared UTC day; `null` if none is over.')),
+    from: orNull(day('First compared UTC day; `null` if no day is over.')),
     to: orNull(day('Last compared UTC day, inclusive.')),
     days: count('Number of compared days.'),
     method: oneOf(
       ['always_valid', 'fixed_horizon'],
-      '`always_valid`: the intervals hold on every day, however often they are looked at. `fixed_horizon`: they hold at the planned end.',
+      '`always_valid`: the intervals are valid on every day, however often they are read. `fixed_horizon`: they are valid at the planned end.',
     ),
     outcome: oneOf(
       experimentOutcomes,
@@ -53,7 +53,7 @@ export const ExperimentFigures = shape(
     guardrails: list(GuardrailResult, 'The guardrail metrics.'),
     split: oneOf(
       ['ok', 'off', 'unknown'],
-      'Whether users are split as intended; `off` makes the result untrustworthy.',
+      'Actual split of users compared with the intended split; `off` makes the result untrustworthy.',
     ),
     detectable: orNull(
       number('Smallest difference per check that will be found at the end with a probability of 80 %.'),

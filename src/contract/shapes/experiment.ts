@@ -29,7 +29,7 @@ const line = (most: number, description: string) => Type.String({ pattern: `^${p
 
 const direction = Type.Union([Type.Literal('up'), Type.Literal('down')], { description: 'The better direction.' });
 
-const metric = name('`used`, `viewed`, or the name of a declared counter that reports carry by variant.');
+const metric = name('`used`, `viewed`, or the name of a declared counter that is reported by variant.');
 
 const maxGuardrails = 5;
 
@@ -54,7 +54,7 @@ const guardrails = Type.Array(Guardrail, {
 });
 
 const hypothesis = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], {
-  description: 'What the team expects, and why.',
+  description: 'Effect that the team expects, and the reason.',
 });
 
 const timeField = (description: string) => Type.String({ description, ...Time });
@@ -62,24 +62,24 @@ const timeField = (description: string) => Type.String({ description, ...Time })
 const plan = {
   name: line(120, 'Name.'),
   hypothesis: Type.Optional(hypothesis),
-  environment: text('Environment in which it runs.'),
+  environment: text('Environment of the experiment.'),
   base: name('Variant that the others are compared with.'),
   split: Type.Optional(
     Type.Union([Type.Null(), weights], {
-      description: 'Intended split of users. By default that of the feature at the end of the experiment.',
+      description: 'Intended split of users; by default the split of the feature at the end of the experiment.',
     }),
   ),
   startAt: Type.Optional(
-    timeField('Start; by default now. At most 366 days from now. Whole UTC days from then on are compared.'),
+    timeField('Start, at most 366 days from now; by default now. Whole UTC days from the start on are compared.'),
   ),
   endAt: Type.Optional(
     Type.Union([Type.Null(), timeField('Planned end.')], {
-      description: 'Planned end, at least 7 whole UTC days after the start; `null` if the users decide.',
+      description: 'Planned end, at least 7 whole UTC days after the start; `null` if the number of users decides.',
     }),
   ),
   users: Type.Optional(
     Type.Union([Type.Null(), Type.Integer({ minimum: 100, maximum: 100_000_000 })], {
-      description: 'Planned number of users of each variant; `null` if the time decides.',
+      description: 'Planned number of users of each variant; `null` if the planned end decides.',
     }),
   ),
   metric,
@@ -101,7 +101,7 @@ const examplePlan = {
 
 export const NewExperiment = bodyShape(
   'NewExperiment',
-  { feature: name('Feature that it is about.'), ...plan },
+  { feature: name('Feature of the experiment.'), ...plan },
   { feature: 'checkout', ...examplePlan },
 );
 export type NewExperiment = Static<typeof NewExperiment>;
@@ -114,12 +114,12 @@ export const ExperimentPatch = bodyShape(
 export type ExperimentPatch = Static<typeof ExperimentPatch>;
 
 export const experimentFilters = {
-  environment: option('environment NAME', 'Environment in which it runs'),
-  feature: option('feature NAME', 'Feature that it is about'),
+  environment: option('environment NAME', 'Environment of the experiment'),
+  feature: option('feature NAME', 'Feature of the experiment'),
 };
 
 const planOptions = {
-  hypothesis: option('hypothesis TEXT', 'What you expect, and why'),
+  hypothesis: option('hypothesis TEXT', 'Effect that you expect, and the reason'),
   environment: experimentFilters.environment,
   base: option('base VARIANT', 'Variant that the others are compared with'),
   split: null,
@@ -139,14 +139,14 @@ export const experimentOptions = {
   update: createFields(ExperimentPatch, {
     name: newName,
     ...planOptions,
-    stop: option('stop REASON', 'Stop it before its planned end, for this reason'),
+    stop: option('stop REASON', 'Stop the experiment before its planned end, for this reason'),
   }),
 };
 
 const Progress = Type.Object({
   day: count('Number of the current day of the experiment, from 1; 0 before it has started.'),
   days: orNull(count('Planned number of whole UTC days.')),
-  users: orNull(count('Users of the variant that has the fewest, if a number is planned.')),
+  users: orNull(count('Number of users of the variant with the fewest users, if a number is planned.')),
   text: text('The progress in words: `day 5 of 14`.'),
 });
 
@@ -154,11 +154,11 @@ export const Experiment = shape(
   'Experiment',
   {
     id: text('Id.'),
-    feature: text('Feature that it is about.'),
+    feature: text('Feature of the experiment.'),
     owners: list(Owner, 'Owners of the feature.'),
     name: text('Name.'),
-    hypothesis: orNull(text('What the team expects, and why.')),
-    environment: orNull(text('Environment in which it runs; `null` if it was deleted.')),
+    hypothesis: orNull(text('Effect that the team expects, and the reason.')),
+    environment: orNull(text('Environment of the experiment; `null` if it was deleted.')),
     base: text('Variant that the others are compared with.'),
     split: Type.Union([Type.Null(), weights]),
     startAt: time('Start.'),
@@ -169,10 +169,10 @@ export const Experiment = shape(
     guardrails: list(Guardrail, 'Metrics that must not become worse.'),
     state: oneOf(experimentStates, 'State.'),
     progress: Progress,
-    finishedAt: orNull(time('When its result was frozen.')),
-    stopped: orNull(text('Why it was stopped before its planned end.')),
-    outcome: orNull(text('The frozen outcome; `null` until it has finished.')),
-    verdict: orNull(text('The frozen result in a sentence; `null` until it has finished.')),
+    finishedAt: orNull(time('Time when the result was frozen.')),
+    stopped: orNull(text('Reason for stopping before the planned end.')),
+    outcome: orNull(text('The frozen outcome; `null` until the experiment has ended.')),
+    verdict: orNull(text('The frozen result in a sentence; `null` until the experiment has ended.')),
     by: text('Author: e-mail address of the user or name of the API key at that time.'),
     createdAt: time('Time of creation.'),
     updatedAt: time('Time of the last change.'),
@@ -220,7 +220,7 @@ export const ExperimentResult = shape(
   'ExperimentResult',
   {
     state: oneOf(experimentStates, 'State of the experiment.'),
-    frozen: boolean('Whether the result is final. It was computed when the plan was met, and does not change.'),
+    frozen: boolean('True if the result is final: it was computed when the experiment ended, and does not change.'),
     ...ExperimentFigures.properties,
     daily: list(DailyRates, 'The primary metric by day, from `from` on.'),
   },
@@ -241,7 +241,7 @@ export const Power = shape(
         minItems: 2,
         maxItems: 2,
       }),
-      'The smallest difference per check that is found with a probability of 80 % after so many days: `[days, difference]`.',
+      'Smallest difference per check that is found with a probability of 80 % after a number of days: `[days, difference]`.',
     ),
     text: text('An example in words: `a difference of 2 percentage points is detectable in about 9 days`.'),
   },

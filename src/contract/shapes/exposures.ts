@@ -4,8 +4,8 @@ import { count, exampleTime, list, shape, text, time } from './fields.ts';
 const Exposure = Type.Object({
   feature: text('Name of the feature.'),
   variant: text('Name of the variant.'),
-  firstSeenAt: time('First time that the identity was given it.'),
-  lastSeenAt: time('Last time that the identity was given it.'),
+  firstSeenAt: time('First time that the identity was given the variant.'),
+  lastSeenAt: time('Last time that the identity was given the variant.'),
   checks: count('Number of checks.'),
   used: count('Number of uses.'),
   viewed: count('Number of views.'),

@@ -24,12 +24,12 @@ const description = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], 
   description: 'Description by the team.',
 });
 
-const archived = boolean('Whether the team has archived it.');
-const permanent = boolean('Whether it is meant to stay. Verdicts do not suggest to remove it.');
+const archived = boolean('True if the team has archived the feature.');
+const permanent = boolean('True if the feature is meant to stay. Verdicts do not suggest removing it.');
 
 const snoozedUntil = Type.Unsafe<string | null>({
   type: ['string', 'null'],
-  description: 'Time until which its verdict is postponed; `null` to stop postponing.',
+  description: 'Time until which the verdict is postponed; `null` ends the postponement.',
   ...Time,
 });
 
@@ -46,7 +46,7 @@ export const weights = Type.Unsafe<Readonly<Record<string, number>>>(
 );
 
 const split = Type.Union([Type.Null(), weights], {
-  description: 'Intended split of users: a positive weight for each variant. `null` if none is declared.',
+  description: 'Intended split of users: a positive weight for each variant; `null` if no split is declared.',
   example: { on: 1, off: 3 },
 });
 
@@ -66,7 +66,7 @@ export type RolloutStep = Static<typeof RolloutStep>;
 
 const rollout = Type.Union([Type.Null(), Type.Array(RolloutStep, { minItems: 1, maxItems: maxRolloutSteps })], {
   description:
-    'Planned steps of a rollout, by time. From its time on, the split of a step replaces `split`. `null` if there is no plan.',
+    'Planned steps of a rollout, by time. From the time of a step on, its split replaces `split`. `null` without a plan.',
   example: [
     { at: '2026-02-02T08:00:00.000Z', split: { on: 10, off: 90 } },
     { at: '2026-02-09T08:00:00.000Z', split: { on: 1 } },
@@ -112,18 +112,18 @@ const sight = {
 };
 
 const fields = {
-  name: name('Its name.'),
+  name: name('Name of the feature.'),
   description,
-  declared: boolean('Whether the team has declared it. Otherwise it was only seen in packets or reports.'),
+  declared: boolean('True if the team has declared the feature. Otherwise it was only seen in packets or reports.'),
   archived,
   archivedAt: orNull(time('Time of archiving; `null` if not archived, or unknown.')),
   permanent,
-  snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
+  snoozedUntil: orNull(time('Time until which the verdict is postponed.')),
   split,
   rollout,
   ...owned,
   stale: boolean(
-    'Whether it was neither seen nor declared for a long time. Silence is the only basis; the verdict has others.',
+    'True if the feature was neither seen nor declared for a long time. Silence is the only basis; the verdict has more.',
   ),
   ...sight,
   createdAt: orNull(time('Time of the declaration.')),
@@ -154,7 +154,7 @@ export const Feature = shape(
   'Feature',
   {
     ...fields,
-    verdict: verdictKind('Kind of its verdict. `…/verdict` has the reasons.'),
+    verdict: verdictKind('Kind of the verdict. `…/verdict` has the reasons.'),
     verdictBasis,
     verdictSince: orNull(time('Start of the state that the verdict is about; `null` if unknown.')),
   },
@@ -174,7 +174,7 @@ const VariantSight = Type.Object({ variant: text('Name of the variant.'), ...sig
 const EnvironmentSight = Type.Object({
   environment: text('Name of the environment.'),
   ...sight,
-  variants: Type.Array(VariantSight, { description: 'Variants seen there, by name.' }),
+  variants: Type.Array(VariantSight, { description: 'Variants seen in the environment, by name.' }),
 });
 
 /** A feature with the fields that are too long for a list. */
@@ -182,9 +182,9 @@ export const FeatureDetail = shape(
   'FeatureDetail',
   {
     ...fields,
-    code: list(FeatureCode, 'Its places in the code, by repository: the last scan of each.'),
+    code: list(FeatureCode, 'Places of the feature in the code, from the last scan of each repository.'),
     notes: list(Note, 'Notes of the team, by time.'),
-    environments: list(EnvironmentSight, 'Environments in which it was seen.'),
+    environments: list(EnvironmentSight, 'Environments in which the feature was seen.'),
     nearest: orNull(text('For an undeclared feature: the declared feature with the most similar name, if any.')),
   },
   {
@@ -225,7 +225,7 @@ export const featureOptions = {
     description: descriptionOption,
     archived: option('archived true|false', 'Archived: the team no longer uses it'),
     permanent: option('permanent true|false', 'Permanent: meant to stay'),
-    snoozedUntil: option('snoozed-until TIME', 'Time until which its verdict is postponed', { as: 'time' }),
+    snoozedUntil: option('snoozed-until TIME', 'Time until which the verdict is postponed', { as: 'time' }),
     split: null,
     rollout: null,
     owners: [
@@ -233,7 +233,7 @@ export const featureOptions = {
       option('no-owners', 'Remove all owners', { excludes: ['owner'], as: 'none' }),
     ],
     tags: [
-      option('tag TAG', 'Tag to find it by; repeatable'),
+      option('tag TAG', 'Tag of the feature; repeatable'),
       option('no-tags', 'Remove all tags', { excludes: ['tag'], as: 'none' }),
     ],
   }),

@@ -2,10 +2,10 @@ import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 
 /** Options of a TypeBox schema that only the document reads. */
 export interface DocumentOptions {
-  /** The name under which the document describes it once. */
+  /** Name of the component that describes the schema once in the document. */
   readonly component?: string;
   /**
-   * Added to the schema in the document, for checks that the schema does not express. With a `component` it replaces the
+   * Added to the schema in the document, for checks that the schema does not express. With a `component`, replaces the
    * schema.
    */
   readonly documented?: object;
@@ -22,12 +22,12 @@ export const time = (description: string) => Type.String({ format: 'date-time', 
 export const list = <Item extends TSchema>(items: Item, description?: string) =>
   Type.Array(items, description === undefined ? {} : { description });
 
-/** One of several texts, in an answer. */
+/** One of several texts, in a response. */
 export function oneOf<const Texts extends readonly string[]>(texts: Texts, description: string) {
   return Type.Unsafe<Texts[number]>({ type: 'string', enum: texts, description });
 }
 
-/** The same field, or `null`. @param description by default that of the field */
+/** Makes a field nullable. @param description by default the description of the field */
 export function orNull<Schema extends TSchema>(schema: Schema, description?: string) {
   const { type } = schema as { type?: string };
   const more = description === undefined ? {} : { description };
@@ -41,7 +41,7 @@ export const day = (description: string) => Type.String({ format: 'date', descri
 export const interval = (description: string) =>
   Type.Unsafe<[low: number, high: number]>({ ...Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }), description });
 
-/** The fields of a change, which may all be missing. */
+/** The fields of a change, all of them optional. */
 export const optional = <Properties extends TProperties>(properties: Properties) =>
   Type.Partial(Type.Object(properties)).properties;
 
@@ -81,7 +81,7 @@ export const Time = {
   },
 } satisfies DocumentOptions;
 
-/** An object of an answer, with its name and example for the document. */
+/** An object of a response, with its name and example for the document. */
 export function shape<Properties extends TProperties>(
   component: string,
   properties: Properties,
@@ -90,7 +90,7 @@ export function shape<Properties extends TProperties>(
   return Type.Object(properties, { component, example });
 }
 
-/** The object of a body. An unknown field is refused, because it may be a misspelling. */
+/** The object of a request body. An unknown field is refused, because it might be a misspelling. */
 export function bodyShape<Properties extends TProperties>(
   component: string,
   properties: Properties,
@@ -119,7 +119,7 @@ export type StoredFields<Resource, Names extends readonly (keyof Resource)[]> = 
   Pick<Resource, Names[number]>
 >;
 
-/** The named fields of a record. */
+/** Returns the named fields of a record. */
 export function pick<Row, const Names extends readonly (keyof Row)[]>(
   row: Row,
   names: Names,

@@ -11,7 +11,7 @@ const HealthSubject = Type.Object({
   id: orNull(
     text('Id of the key, experiment or API key, or the name of the feature or environment; `null` for a sender.'),
   ),
-  name: text('Its name.'),
+  name: text('Name of the subject.'),
 });
 export type HealthSubject = Static<typeof HealthSubject>;
 
@@ -20,9 +20,9 @@ export const itemFields = {
   severity: oneOf(severities, 'Severity.'),
   count: count('Number of subjects.'),
   text: text('The finding in a few words.'),
-  environment: orNull(text('The environment that the link leads to; `null` if it belongs to no environment.')),
-  subjects: list(HealthSubject, `What it is about, at most ${maxSubjects} of them.`),
-  link: text('Path and query of the page of the console where one acts, below its base URL.'),
+  environment: orNull(text('Environment that the link leads to; `null` if the finding belongs to no environment.')),
+  subjects: list(HealthSubject, `Subjects of the finding, at most ${maxSubjects}.`),
+  link: text('Path and query of the console page for acting on the finding, below the base URL.'),
 };
 
 export const exampleItem: Static<Type.TObject<typeof itemFields>> = {
@@ -45,8 +45,8 @@ const status = oneOf(
 
 const checked = {
   status,
-  at: time('Time of computation. Verdicts may be up to a minute older.'),
-  lastReceivedAt: orNull(time('Last time that data was received, to the minute; `null`: never.')),
+  at: time('Time of computation. Verdicts can be up to a minute older.'),
+  lastReceivedAt: orNull(time('Last time that data was received, to the minute; `null` if never.')),
   flags: count('Number of flags seen or declared.'),
   items: list(HealthItem, 'Findings, the most urgent first.'),
 };

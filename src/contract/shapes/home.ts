@@ -8,8 +8,8 @@ const application = { id: exampleIds.application, name: 'shop' };
 const HomeItem = Type.Object({
   ...itemFields,
   application: orNull(
-    Type.Object({ id: text('Its id.'), name: text('Its name.') }),
-    'The application; `null` if it concerns a team.',
+    Type.Object({ id: text('Id of the application.'), name: text('Name of the application.') }),
+    'Application of the finding; `null` if the finding concerns a team.',
   ),
 });
 export type HomeItem = Static<typeof HomeItem>;
@@ -19,12 +19,12 @@ const byHour = (description: string) => list(Type.Integer({ minimum: 0 }), descr
 const HomeApplication = Type.Object({
   id: text('Id of the application.'),
   name: text('Name of the application.'),
-  environments: list(text('Name of an environment.'), 'Its environments, the oldest first.'),
+  environments: list(text('Name of an environment.'), 'Environments of the application, the oldest first.'),
   status: oneOf(
     [...severities, 'ok', 'unknown'],
-    'The severity of the most severe finding; `unknown` until its flags are judged.',
+    'The severity of the most severe finding; `unknown` until the verdicts on the flags are known.',
   ),
-  accepted: count('Accepted packets and reports in the last 24 hours, of which the current one is incomplete.'),
+  accepted: count('Accepted packets and reports in the last 24 hours. The current hour is incomplete.'),
   refused: count('Refused packets and reports in the same hours.'),
   hourly: Type.Object({
     start: Type.Integer({ minimum: 0, description: 'Start of the first hour, Unix seconds.' }),
@@ -33,20 +33,22 @@ const HomeApplication = Type.Object({
   }),
   rate: Type.Object({
     perSecond: number('Accepted packets and reports per second.'),
-    overSeconds: count('Length of the averaged time, in seconds. It is shorter after further requests.'),
+    overSeconds: count(
+      'Length of the averaging period, in seconds. It is shorter if the report was requested recently.',
+    ),
   }),
-  lastReceivedAt: orNull(time('Time of the last accepted packet or report; `null`: never.')),
+  lastReceivedAt: orNull(time('Time of the last accepted packet or report; `null` if never.')),
   flags: orNull(count('Number of flags seen or declared; `null` until they are counted.')),
   flagsThatCanGo: orNull(count('Number of flags that can go; `null` until they are counted.')),
-  leakedKeys: count('Number of Backend keys seen in a packet.'),
+  leakedKeys: count('Number of Backend keys that were seen in packets.'),
 });
 export type HomeApplication = Static<typeof HomeApplication>;
 
 export const Home = shape(
   'Home',
   {
-    at: time('Time of computation. Verdicts may be up to five minutes older.'),
-    complete: boolean('Whether all applications were checked. The figures of the others follow.'),
+    at: time('Time of computation. Verdicts can be up to five minutes older.'),
+    complete: boolean('True if all applications were checked. A later response has the figures of the others.'),
     items: list(HomeItem, 'Findings of all applications, the most urgent first.'),
     itemsLeftOut: count('Number of findings left out.'),
     applications: list(HomeApplication, 'Applications, by name.'),

@@ -28,7 +28,7 @@ const ClaimRule = Type.Object(
 );
 
 const settings = {
-  name: name('Name, shown on its button on the sign-in page.'),
+  name: name('Name, shown on the sign-in button.'),
   issuer: text(
     'Issuer, exactly as in its discovery document: `https:`, with a public host unless the operator allows others.',
   ),
@@ -38,20 +38,20 @@ const settings = {
     documented: { minItems: 1, maxItems: 20 },
   }),
   linkByEmail: boolean(
-    'Whether a first sign-in with a verified e-mail address is linked to the user with that address. Allow it only if the provider verifies addresses.',
+    'True if a first sign-in with a verified e-mail address is linked to the user with that address. Allow it only if the provider verifies addresses.',
   ),
-  createUsers: boolean('Whether a first sign-in of an unknown person creates a user.'),
+  createUsers: boolean('True if a first sign-in of an unknown person creates a user.'),
   defaultTeam: orNull(
-    text('Id of the team of created users, in addition to the teams that rules give; `null` for none.'),
+    text('Id of the team of created users, in addition to the teams that rules grant; `null` for none.'),
   ),
   defaultRole: role,
   claimRules: Type.Array(ClaimRule, {
     description:
-      'Memberships by claim, evaluated at each sign-in. A membership that a rule gave ends when no rule gives it.',
+      'Memberships by claim, evaluated at each sign-in. A membership that a rule granted ends when no rule grants it.',
     documented: { maxItems: 100 },
   }),
-  trustsSecondFactor: boolean('Whether a sign-in with it counts as two factors.'),
-  enabled: boolean('Whether users can sign in with it.'),
+  trustsSecondFactor: boolean('True if a sign-in with the provider counts as two factors.'),
+  enabled: boolean('True if users can sign in with the provider.'),
 };
 
 const clientSecret = orNull(
@@ -64,10 +64,10 @@ const clientSecret = orNull(
 const fields = {
   id: text('Id.'),
   ...settings,
-  hasClientSecret: boolean('Whether it has a client secret.'),
+  hasClientSecret: boolean('True if the provider has a client secret.'),
   source: oneOf(
     ['api', 'file'],
-    'Where it is configured. One of the file `--identity-providers` cannot be changed here.',
+    'Place of the configuration. A provider from the file `--identity-providers` cannot be changed here.',
   ),
   redirectUri: text('Redirect URI to register at the provider.'),
   postLogoutRedirectUri: text('Post-logout redirect URI to register at the provider.'),
@@ -137,7 +137,7 @@ const settingOptions = {
     more: 'repeatable; replaces all rules',
   }),
   trustsSecondFactor: option('trusts-second-factor true|false', 'Count a sign-in as two factors'),
-  enabled: option('enabled true|false', 'Whether users can sign in with it'),
+  enabled: option('enabled true|false', 'Allow users to sign in with the provider'),
 } as const;
 
 export const identityProviderOptions = {
@@ -145,16 +145,16 @@ export const identityProviderOptions = {
   update: createFields(IdentityProviderPatch, { name: newName, ...settingOptions }),
 };
 
-/** What the discovery document of a provider says. */
+/** The result of checking the discovery document of a provider. */
 export const ProviderCheck = shape(
   'ProviderCheck',
   {
     reason: orNull(
       text(
-        'Code of the reason why users cannot sign in with it, such as `provider_unreachable`; `null` if none was found.',
+        'Code of the problem that prevents sign-ins with the provider, such as `provider_unreachable`; `null` without a problem.',
       ),
     ),
-    detail: orNull(text('The reason, for people.')),
+    detail: orNull(text('The problem, for people.')),
     endpoints: Type.Object({
       authorization: orNull(text('Authorization endpoint.')),
       token: orNull(text('Token endpoint.')),
@@ -162,7 +162,7 @@ export const ProviderCheck = shape(
       endSession: orNull(text('End-session endpoint.')),
     }),
     keys: Type.Integer({ minimum: 0, description: 'Number of signing keys that can be used.' }),
-    backchannelLogout: boolean('Whether it supports back-channel logout.'),
+    backchannelLogout: boolean('True if the provider supports back-channel logout.'),
   },
   {
     reason: null,
@@ -183,7 +183,7 @@ export const LinkedIdentity = shape(
   'LinkedIdentity',
   {
     id: text('Id.'),
-    provider: text('Name of the identity provider; its issuer if there is none now.'),
+    provider: text('Name of the identity provider; its issuer if the provider was deleted.'),
     issuer: text('Issuer of the account.'),
     email: orNull(text('E-mail address of the account at the last sign-in.')),
     linkedAt: time('Time of the first sign-in.'),
@@ -203,7 +203,7 @@ export type LinkedIdentity = Static<typeof LinkedIdentity>;
 export const LinkedIdentities = Type.Object(
   {
     items: list(LinkedIdentity),
-    linkable: boolean('Whether the user can link another account, at `/connect/identities` of the auth host.'),
+    linkable: boolean('True if the user can link another account, at `/connect/identities` of the auth host.'),
   },
   { example: { items: [getExample(LinkedIdentity)], linkable: false } },
 );

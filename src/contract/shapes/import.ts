@@ -22,7 +22,7 @@ export const ImportPart = bodyShape(
       maximum: 2 ** 31 - 1,
       description: 'Number of the part in the file, from 0. The same number must always have the same content.',
     }),
-    dryRun: Type.Optional(boolean('Only check the part. Nothing is counted.')),
+    dryRun: Type.Optional(boolean('True to check the part without counting it.')),
     variants: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
       maxItems: maxPartCounts,
       description: 'The feature and the name of each variant.',
@@ -34,7 +34,7 @@ export const ImportPart = bodyShape(
     metrics: Type.Optional(
       Type.Array(Type.Array(Type.String(), { minItems: 1, maxItems: 3 }), {
         maxItems: maxPartCounts,
-        description: 'The name of each metric; for one of a feature, also the feature and the variant.',
+        description: 'Name of each metric; for a metric of a feature, also the feature and the variant.',
       }),
     ),
     measurements: Type.Optional(
@@ -64,10 +64,10 @@ export type ImportPart = Static<typeof ImportPart>;
 export const ImportedPart = shape(
   'ImportedPart',
   {
-    counted: boolean('Whether the part is counted now. Otherwise it was counted before.'),
-    outside: count('Counts and measurements that were omitted: older than the retention of days, or in the future.'),
-    folded: count('Variants that were counted as `__other__`, because they are over a limit.'),
-    dropped: count('Counts that were omitted because the name of their feature or variant is invalid.'),
+    counted: boolean('True if the part is counted now. Otherwise it was counted before.'),
+    outside: count('Number of omitted counts and measurements: older than the retention of days, or in the future.'),
+    folded: count('Number of variants that were counted as `__other__`, because they exceed a limit.'),
+    dropped: count('Number of counts that were omitted because the name of their feature or variant is invalid.'),
   },
   { counted: true, outside: 0, folded: 0, dropped: 0 },
 );

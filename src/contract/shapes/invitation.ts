@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { bodyShape, boolean, exampleTime, oneOf, shape, text, time } from './fields.ts';
 import { createFields, option } from './option.ts';
 
-/** What a link is for: a new user accepts an invitation, and a known one chooses another password. */
+/** Purposes of a link: a new user accepts an invitation, and a known user chooses another password. */
 const linkPurposes = ['invitation', 'reset-link'] as const;
 
 export type LinkPurpose = (typeof linkPurposes)[number];
@@ -37,7 +37,7 @@ export const NewResetLink = bodyShape(
   {
     endSessions: Type.Optional(
       boolean(
-        'Whether all sessions and the password of the user end now, for example after a leak. By default, both remain valid until the link is used.',
+        'True to end all sessions and the password of the user now, for example after a leak. By default, both remain valid until the link is used.',
       ),
     ),
   },

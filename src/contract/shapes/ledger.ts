@@ -7,10 +7,10 @@ const Example = Type.Partial(
     environment: text('Environment in the request.'),
     origin: text('`Origin` header.'),
     keyId: text('Id of the application key.'),
-    keyName: text('Name of the key. Absent if the key is not known any more.'),
+    keyName: text('Name of the key. Absent if the key no longer exists.'),
     keyPrefix: text('First characters of the key.'),
     keyType: oneOf(['Frontend', 'Mobile', 'Backend'], 'Type of the key.'),
-    detail: text('The error, as in the answer; for a note, the path of the entry that was left out.'),
+    detail: text('The error, as in the response; for a note, the path of the omitted entry.'),
   }),
 );
 
@@ -19,11 +19,11 @@ const LedgerEntry = Type.Object({
   transport: oneOf(transportNames, 'Transport.'),
   route: oneOf(routeNames, 'Kind of the request.'),
   sender: Type.Object({
-    userAgent: orNull(text('`User-Agent` header; `__other__` for those beyond the limit.')),
+    userAgent: orNull(text('`User-Agent` header; `__other__` for headers beyond the limit.')),
     instance: orNull(text('`instanceName` of a report.')),
   }),
   outcome: oneOf(['accepted', 'refused', 'noted'], '`noted`: accepted, but not counted exactly as sent.'),
-  status: Type.Integer({ description: 'HTTP status, or the one that corresponds to the gRPC status.' }),
+  status: Type.Integer({ description: 'HTTP status, or the status that corresponds to the gRPC status.' }),
   code: orNull(text('Code of the refusal or note, as in `docs/errors.md`.')),
   count: count('Number of occurrences.'),
   lastAt: time('Time of the last occurrence.'),
@@ -43,8 +43,8 @@ export const IngestReport = shape(
     unnamed: Type.Object(
       {
         accepted: count('Accepted packets, reports and mint requests.'),
-        refused: count('Refused ones.'),
-        noted: count('Notes about accepted ones.'),
+        refused: count('Refused packets, reports and mint requests.'),
+        noted: count('Notes about accepted packets, reports and mint requests.'),
       },
       {
         description:
@@ -107,7 +107,7 @@ const UnattributedRefusal = shape(
     route: oneOf(routeNames, 'Kind of the request.'),
     transport: oneOf(transportNames, 'Transport.'),
     code: text('Code of the refusal, as in `docs/errors.md`.'),
-    keyPrefix: orNull(text('First characters of the sent key; `null` if they are not those of a key of this service.')),
+    keyPrefix: orNull(text('First characters of the sent key; `null` unless it looks like a key of this service.')),
     origin: orNull(text('`Origin` header.')),
     userAgent: orNull(text('`User-Agent` header.')),
     environment: orNull(text('Environment in the request.')),
@@ -133,8 +133,8 @@ const RefusedToken = shape(
     ),
     sender: orNull(text('Name of the service, and its SDK if the request names it.')),
     count: count('Number of refused messages.'),
-    since: time('Start of the hour of the first one.'),
-    lastAt: time('Time of the last one.'),
+    since: time('Start of the hour of the first message.'),
+    lastAt: time('Time of the last message.'),
   },
   exampleToken,
 );
@@ -146,7 +146,7 @@ export const UnattributedReport = shape(
     items: list(UnattributedRefusal, 'At most 50 kinds of refusals, the latest first.'),
     tokens: list(
       RefusedToken,
-      'Tokens of Unleash of the last 24 hours that no application had adopted, the latest first, at most 50.',
+      'Unleash tokens of the last 24 hours that no application had adopted, the latest first, at most 50.',
     ),
   },
   { items: [exampleRefusal], tokens: [exampleToken] },

@@ -3,7 +3,7 @@ import { bodyShape, boolean, shape, text } from './fields.ts';
 import { createFields, option } from './option.ts';
 
 export const kind = Type.Union([Type.Literal('counter'), Type.Literal('gauge')], {
-  description: 'The values of a counter are added up; of a gauge, the last value counts.',
+  description: 'The values of a counter are added up. A gauge has its last value.',
 });
 
 export const Metric = shape(
@@ -12,7 +12,9 @@ export const Metric = shape(
     name: text('Name.'),
     kind,
     unit: Type.Optional(text('Unit, if declared.')),
-    declared: boolean('Whether the team has declared it. Otherwise it was only seen, and is treated as a counter.'),
+    declared: boolean(
+      'True if the team has declared the metric. Otherwise it was only seen, and is treated as a counter.',
+    ),
   },
   { name: 'cart-value', kind: 'gauge', unit: 'EUR', declared: true },
 );
@@ -31,7 +33,7 @@ export const MetricDeclaration = bodyShape(
 );
 
 const kindOption = option('kind KIND', 'counter: values are added up; gauge: the last value counts');
-const unitOption = option('unit UNIT', 'Unit of its values');
+const unitOption = option('unit UNIT', 'Unit of the values');
 
 export const metricOptions = {
   create: createFields(MetricDeclaration, {

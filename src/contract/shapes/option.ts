@@ -1,25 +1,25 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
-/** A flag of a command, as its help text and shell completion show it. */
+/** An option of a command, as its help text and shell completion show it. */
 export interface Option {
-  /** Without the dashes. */
+  /** Name without the dashes. */
   readonly name: string;
-  /** The placeholder of its value; a flag without one is a switch. */
+  /** Placeholder of the value; an option without one is a switch. */
   readonly value?: string;
-  /** Its name in earlier versions, which is still accepted. */
+  /** Former name of the option, which is still accepted. */
   readonly formerly?: string;
   readonly description: string;
-  /** A second line of its description: its default. */
+  /** Second line of the description: the default. */
   readonly more?: string;
   readonly values?: readonly string[];
-  /** Its value is a path. */
+  /** True if the value is a path. */
   readonly file?: true;
   readonly many?: true;
   readonly required?: true;
   readonly excludes?: readonly string[];
 }
 
-/** How the text of a flag becomes the value of a field. */
+/** Conversions of the text of an option to the value of a field. */
 export type Reading =
   | 'boolean'
   | 'number'
@@ -38,25 +38,25 @@ export type Reading =
   | 'none'
   | 'set';
 
-/** How a text is sent: as a field of a request's body, or a parameter of its query. */
+/** Destination of a text: a field of a request's body, or a parameter of its query. */
 export interface FieldValue {
-  /** The name of the field; by default that of the flag in camelCase. */
+  /** Name of the field; by default the name of the option in camelCase. */
   readonly field?: string;
-  /** By default the text itself is sent. */
+  /** Conversion; by default the text itself is sent. */
   readonly as?: Reading;
-  /** An empty text is sent as `null`, and for a number the text `default`. */
+  /** True if an empty text is sent as `null`; for a number, the text `default`. */
   readonly nullable?: true;
 }
 
-/** A flag that becomes a field of a request. */
+/** An option that becomes a field of a request. */
 export interface Field extends Option, FieldValue {
-  /** Sent if the flag is missing. */
+  /** Value that is sent if the option is missing. */
   readonly default?: string;
-  /** What a pipeline should know that fails because of this value. */
+  /** Hint for a pipeline that fails because of this value. */
   readonly caveat?: (value: string) => string | undefined;
 }
 
-/** The argument of a command that is not a flag. */
+/** A positional argument of a command. */
 export interface Operand {
   readonly name: string;
   readonly description: string;
@@ -64,7 +64,7 @@ export interface Operand {
   readonly optional?: true;
 }
 
-/** A flag. @param usage name and placeholder of the value: `name NAME`; a name alone is a switch */
+/** Declares an option. @param usage name and placeholder of the value: `name NAME`; a name alone is a switch */
 export function option<More extends Partial<Field>>(usage: string, description: string, more?: More): Field & More {
   const [name = '', value] = usage.split(' ');
   return { name, ...(value && { value }), description, ...more } as Field & More;
@@ -76,7 +76,7 @@ export const timeForms = '7d, 24h or 30m ago, 2026-01-31, or 2026-01-31T12:00:00
 /** The forms of a time in the future. */
 export const laterForms = '90d or 24h from now, 2026-01-31, or 2026-01-31T12:00:00Z';
 
-/** The time range of a list or report. @param usual where it begins by default */
+/** Returns the options of the time range of a list or report. @param usual default of the start */
 export function rangeOptions(usual: string): readonly [Field, Field] {
   return [
     option('from TIME', `Start: ${timeForms}`, { more: `default: ${usual}`, as: 'time' }),
@@ -88,7 +88,7 @@ export const teamOption = option('team TEAM', 'Team: id or name', { more: 'defau
 
 export const newName = option('name NAME', 'New name');
 
-/** The flags of each field of a body. `null`: the client does not set this field by a flag. */
+/** The options of each field of a body. `null`: the client does not set this field by an option. */
 export type BodyOptions<Body extends TObject> = {
   readonly [Name in keyof Static<Body>]-?: Field | readonly Field[] | null;
 };
@@ -135,7 +135,7 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** The JSON types of a schema, and its texts if it lists them. */
+/** Returns the JSON types of a schema, and its texts if it lists them. */
 function describeSchema(schema: JsonSchema): { types: ReadonlySet<string>; values?: readonly string[] } {
   const alternatives = schema.anyOf ?? [schema];
   const values = alternatives.flatMap((alternative) => alternative.enum ?? alternative.const ?? []);

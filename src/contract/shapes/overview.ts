@@ -31,13 +31,14 @@ const series = {
   viewed: byBucket('Views by bucket.'),
 };
 
-/** The range to compare with, and the part of the range that it is compared with. Both have the same length. */
+/** The range to compare with, and the part of the requested range with the same length. */
 const Before = Type.Object({
   ...span,
   ...totals,
   series: Type.Optional(
     Type.Object(series, {
-      description: 'By bucket, in the order of the buckets of the range: the first one corresponds to the first one.',
+      description:
+        'Counts by bucket, in the order of the buckets of the range. The first buckets of both ranges correspond.',
     }),
   ),
   against: Type.Object(
@@ -55,7 +56,7 @@ const Users = Type.Object({
 const UsersBefore = Type.Object({
   ...Users.properties,
   against: Type.Object(Users.properties, {
-    description: 'The same number of days of the range that are over. Compare with this.',
+    description: 'Users in as many completed days of the range. Compare with this.',
   }),
 });
 
@@ -79,7 +80,7 @@ const OverviewFeature = Type.Object({
       minItems: 2,
       maxItems: 2,
       description:
-        'Checks in the part of the range that is compared, and in the previous range: see `before`. Absent if the feature was first seen after the previous range began.',
+        'Checks in the compared part of the range, and in the previous range: see `before`. Absent if the feature was first seen after the previous range began.',
     }),
   ),
   spark: byBucket('Checks by bucket of the sparkline.'),
@@ -95,20 +96,20 @@ const OverviewFeature = Type.Object({
   ),
   firstSeenAt: orNull(time('First time seen in this environment, to the minute.')),
   lastSeenAt: orNull(time('Last time seen in this environment, to the minute.')),
-  declared: boolean('Whether the team has declared it.'),
-  archived: boolean('Whether the team has archived it.'),
-  permanent: boolean('Whether it is meant to stay.'),
-  snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
+  declared: boolean('True if the team has declared the feature.'),
+  archived: boolean('True if the team has archived the feature.'),
+  permanent: boolean('True if the feature is meant to stay.'),
+  snoozedUntil: orNull(time('Time until which the verdict is postponed.')),
   ...owned,
-  verdict: verdictKind('Kind of its verdict; the verdict itself has the reasons.'),
+  verdict: verdictKind('Kind of the verdict; the verdict itself has the reasons.'),
   recentVariants: Type.Optional(
-    count('Number of variants seen within `staleAfterDays` in all environments, if its verdict is `in_use`.'),
+    count('Number of variants seen within `staleAfterDays` in all environments, if the verdict is `in_use`.'),
   ),
   split: Type.Optional(FeatureSplit),
   checksOnly: Type.Optional(
     list(
       text('A source, such as Unleash.'),
-      'Present if its senders in this environment do not report use and views: `used` and `viewed` are unknown, not 0.',
+      'Present if the senders of the feature in this environment do not report use and views: `used` and `viewed` are unknown, not 0.',
     ),
   ),
 });
@@ -116,13 +117,15 @@ export type OverviewFeature = Static<typeof OverviewFeature>;
 
 /** Archived features are counted in `archivedButAsked` only. */
 const States = Type.Object({
-  safeToRemove: count('Features that none of their senders checks any more, all of which still report.'),
-  stale: count('Features without any sign of use while senders kept reporting, including the former.'),
-  oneVariant: count('Features with a single variant in use.'),
-  undeclared: count('Features seen but not declared.'),
-  archivedButAsked: count('Features archived but still checked.'),
-  leakedKeys: count('Backend keys of the application seen in a packet.'),
-  snoozed: count('Features whose verdict is postponed.'),
+  safeToRemove: count(
+    'Number of features that none of their senders checks any more, although all senders still report.',
+  ),
+  stale: count('Number of features without any sign of use while senders kept reporting, including `safeToRemove`.'),
+  oneVariant: count('Number of features with a single variant in use.'),
+  undeclared: count('Number of features seen but not declared.'),
+  archivedButAsked: count('Number of features archived but still checked.'),
+  leakedKeys: count('Number of Backend keys of the application seen in a packet.'),
+  snoozed: count('Number of features whose verdict is postponed.'),
 });
 
 const exampleCounts = { checks: 4, used: 2, viewed: 2, accepted: 4, refused: 0 };
@@ -147,7 +150,7 @@ export const Overview = shape(
     mayBeCounting: Type.Optional(mayBeCounting),
     checksOnly: list(
       text('A source, such as Unleash.'),
-      'The sources of the environment, if none of its senders reports use and views; empty otherwise.',
+      'Sources of the environment, if no sender reports use and views; empty otherwise.',
     ),
     staleAfterDays,
     totals: Type.Object(totals),
@@ -157,7 +160,7 @@ export const Overview = shape(
     ),
     users: Type.Object(Users.properties, {
       description:
-        'Distinct users in the whole UTC days that the range touches. With `timeZone`, a range that begins with a day has the UTC days of the same dates.',
+        'Distinct users in the whole UTC days that the range touches. With `timeZone`, a range that begins with a day covers the UTC days of the same dates.',
     }),
     usersBefore: orNull(
       UsersBefore,
@@ -168,7 +171,7 @@ export const Overview = shape(
     starts: Type.Optional(
       list(
         whole,
-        'Start of each bucket, Unix seconds, if these are days of a time zone. Such days have 23 to 25 hours.',
+        'Start of each bucket, Unix seconds, if the buckets are days of a time zone. Such days have 23 to 25 hours.',
       ),
     ),
     series: Type.Object(series),
@@ -177,7 +180,7 @@ export const Overview = shape(
     states: States,
     spark: Type.Object(
       { ...grid, width },
-      { description: 'Buckets of the sparklines, at most 30. The first and the last may extend beyond the range.' },
+      { description: 'Buckets of the sparklines, at most 30. The first and the last can extend beyond the range.' },
     ),
     features: list(OverviewFeature, 'Every feature seen or declared, by number of checks.'),
   },

@@ -13,8 +13,8 @@ export interface Me {
 }
 
 /**
- * Whether a flag is one of mine: an owner is me, one of my teams, or my e-mail address as text. CODEOWNERS names people and
- * teams as a code host does, so `@ada` also stands for ada@shop.example, and `@shop/checkout` for a team named Checkout.
+ * True if an owner of a flag is me, one of my teams, or my e-mail address as text. CODEOWNERS names people and teams as
+ * a code host does, so `@ada` also stands for ada@shop.example, and `@shop/checkout` for a team named Checkout.
  */
 export function isMine({ owners }: Pick<OwnedItem, 'owners'>, { id, email, teams }: Me): boolean {
   const mine = new Set([email, email && `@${email.split('@')[0]}`].map((text) => text?.toLowerCase()));
@@ -28,7 +28,7 @@ export function isMine({ owners }: Pick<OwnedItem, 'owners'>, { id, email, teams
   });
 }
 
-/** The name of a team as code hosts write it in addresses. */
+/** Returns the name of a team as code hosts write it in addresses. */
 function formatSlug(name: string): string {
   return name
     .toLowerCase()
@@ -36,7 +36,7 @@ function formatSlug(name: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** The names of owners, as a text: `Ada Lovelace, Checkout`. */
+/** Returns the names of owners as a text: `Ada Lovelace, Checkout`. */
 export function ownersText(owners: readonly Pick<Owner, 'name'>[]): string {
   return owners.map(({ name }) => name).join(', ');
 }

@@ -4,7 +4,7 @@ import { exampleIds, list, oneOf, orNull, printable, shape, text } from './field
 export const maxOwners = 8;
 const maxTags = 16;
 
-/** Where the owners of a flag come from: the team's declaration, or CODEOWNERS of the last code scan. */
+/** Source of the owners of a flag: the team's declaration, or CODEOWNERS of the last code scan. */
 export type OwnersFrom = 'declaration' | 'codeowners' | null;
 
 const exampleOwner = { type: 'user', id: exampleIds.user, name: 'Ada Lovelace' } as const;
@@ -24,12 +24,12 @@ export type Owner = Static<typeof Owner>;
 
 const name = Type.String({ pattern: `^${printable}{1,100}$` });
 
-/** An owner in a body. An owner of an answer can be sent back. */
+/** An owner in a request body. An owner from a response can be sent back. */
 const GivenOwner = Type.Object(
   {
     type: oneOf(ownerTypes, 'A user or a team of this service, or a text.'),
     id: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], { description: 'Id of the user or team. Not for a text.' }),
+      Type.Union([Type.String(), Type.Null()], { description: 'Id of the user or team; absent for a text.' }),
     ),
     name: Type.Optional({ ...name, description: 'The text: 1 to 100 characters. Ignored for users and teams.' }),
   },
@@ -41,27 +41,27 @@ export const givenOwned = {
   owners: Type.Optional(
     Type.Array(GivenOwner, {
       maxItems: maxOwners,
-      description: 'Who is responsible for it. These take precedence over CODEOWNERS of the code scan.',
+      description: 'Owners of the feature. They take precedence over CODEOWNERS of the code scan.',
     }),
   ),
   tags: Type.Optional(
     Type.Array(Type.String({ pattern: `^${printable}{1,50}$` }), {
       maxItems: maxTags,
-      description: 'Words to find it by, each 1 to 50 characters.',
+      description: 'Tags to find the feature by, each 1 to 50 characters.',
     }),
   ),
 };
 
-export const owners = list(Owner, 'Who is responsible for it, at most 8.');
+export const owners = list(Owner, 'Owners of the feature, at most 8.');
 
 export const owned = {
   owners,
   ownersFrom: Type.Unsafe<OwnersFrom>({
     type: ['string', 'null'],
     enum: ['declaration', 'codeowners', null],
-    description: 'Where the owners come from: the team, or CODEOWNERS of the last code scan. `null` without owners.',
+    description: 'Source of the owners: the team, or CODEOWNERS of the last code scan; `null` without owners.',
   }),
-  tags: list(text('A tag.'), 'Words to find it by, at most 16.'),
+  tags: list(text('A tag.'), 'Tags to find the feature by, at most 16.'),
 };
 
 export const exampleOwned = { owners: [exampleOwner], ownersFrom: 'declaration', tags: ['checkout'] } as const;

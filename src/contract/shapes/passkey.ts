@@ -6,7 +6,7 @@ export const Passkey = shape(
   {
     id: text('Id: the SHA-256 (hex) of its credential id.'),
     name: name(),
-    backedUp: boolean('Whether its provider has a copy, so that it outlives its device.'),
+    backedUp: boolean('True if the provider of the passkey has a copy, so that the passkey outlives its device.'),
     createdAt: time('Creation time.'),
     lastUsedAt: orNull(time('Time of the last sign-in with it; `null` if it was never used.')),
   },

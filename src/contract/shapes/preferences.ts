@@ -5,7 +5,7 @@ import { bodyShape, list, orNull, shape, text } from './fields.ts';
 
 const short = Type.String({ minLength: 1, maxLength: 64 });
 
-const timeZone = 'Time zone of the IANA database for ranges and times; `null` for that of the browser.';
+const timeZone = 'Time zone of the IANA database for ranges and times; `null` for the time zone of the browser.';
 
 const columns = Type.Array(short, { maxItems: 40, description: 'Names of the selected columns.' });
 
@@ -18,7 +18,7 @@ export const Preferences = shape(
   {
     timeZone: orNull(text(timeZone)),
     columns: Type.Record(Type.String(), list(Type.String()), {
-      description: 'The selected columns of each page. A page without an entry shows the default ones.',
+      description: 'Selected columns of each page. A page without an entry shows the default columns.',
     }),
     favourites: list(Type.String(), 'Ids of the favourite views.'),
   },
@@ -34,7 +34,7 @@ export const PreferencesPatch = bodyShape(
     ),
     columns: Type.Optional(
       Type.Record(short, Type.Union([Type.Null(), columns]), {
-        description: `Replaces the columns of these pages; \`null\` restores the default ones. At most ${maxColumnPages} pages have an entry.`,
+        description: `Replaces the columns of these pages; \`null\` restores the default columns. At most ${maxColumnPages} pages have an entry.`,
       }),
     ),
     favourites: Type.Optional(favourites),

@@ -6,26 +6,26 @@ const signatureAlgorithms = ['ES256', 'RS256', 'EdDSA'] as const;
 
 export const ShownPublicKey = Type.Object({
   kid: text('Id of the key: as given, or its thumbprint (RFC 7638).'),
-  alg: oneOf(signatureAlgorithms, 'The only algorithm of its signatures.'),
+  alg: oneOf(signatureAlgorithms, 'The only accepted algorithm of signatures by the key.'),
 });
 
 const jwk = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true }));
 
 export const publicKeys = Type.Array(jwk, {
   description:
-    'Public keys as JWK (RFC 7517), with which it authenticates in place of a secret: RSA keys of at least 2048 bits, EC keys on P-256 or Ed25519 keys. A private key is refused.',
+    'Public keys as JWK (RFC 7517), used for authentication instead of a secret: RSA keys of at least 2048 bits, EC keys on P-256 or Ed25519 keys. A private key is refused.',
   documented: { minItems: 1, maxItems: 5 },
 });
 
 export const publicKeyOption = option(
   'public-key-file FILE',
-  'File with a public key as JWK, used in place of a secret',
+  'File with a public key as JWK, used instead of a secret',
   { file: true, as: 'jsonFile', more: 'repeatable' },
 );
 
 const ofTrust = {
   issuer: text('Issuer: the claim `iss`, compared exactly. Its keys are read from its discovery document.'),
-  audience: text('Audience: must be in the claim `aud`.'),
+  audience: text('Audience, which must be in the claim `aud`.'),
   subject: text(
     'Pattern for the claim `sub`. Colons and slashes separate segments. Each segment after the second may have one `*`, which stands for one or more characters of that segment.',
   ),
@@ -33,13 +33,13 @@ const ofTrust = {
     Type.Unsafe<Readonly<Record<string, string>>>(
       Type.Object(
         {},
-        { additionalProperties: Type.String(), description: 'Further claims that must have these texts, at most 10.' },
+        { additionalProperties: Type.String(), description: 'Further claims and their required values, at most 10.' },
       ),
     ),
   ),
 };
 
-/** Whose tokens an API key accepts. */
+/** The workloads whose tokens an API key accepts. */
 export const trust = Type.Object(
   {
     ...ofTrust,
@@ -48,18 +48,18 @@ export const trust = Type.Object(
         { keys: Type.Array(jwk, { documented: { minItems: 1, maxItems: 5 } }) },
         {
           additionalProperties: false,
-          description: 'Keys of an issuer that this server cannot reach, such as a cluster, as JWK set.',
+          description: 'Keys of an issuer that this server cannot reach, such as a cluster, as a JWK set.',
         },
       ),
     ),
   },
   {
     additionalProperties: false,
-    description: 'Workloads whose tokens are accepted in place of a secret, by a token exchange (RFC 8693).',
+    description: 'Workloads whose tokens are accepted instead of a secret, by a token exchange (RFC 8693).',
   },
 );
 
 export const ShownTrust = Type.Object({
   ...ofTrust,
-  publicKeys: list(ShownPublicKey, 'The given keys of the issuer. Empty if they are read from it.'),
+  publicKeys: list(ShownPublicKey, 'Static keys of the issuer. Empty if its keys are fetched.'),
 });

@@ -5,11 +5,11 @@ import { kind } from './metric.ts';
 /** Nodes that `completeThrough` does not cover. */
 export const mayBeCounting = list(
   text('Name of a node, followed by the id of its directory if several nodes have the name.'),
-  'Nodes that stopped cleanly. If one has restarted without reaching PostgreSQL, its counts may be missing. Absent if there are none.',
+  'Nodes that stopped cleanly. If such a node has restarted without reaching PostgreSQL, its counts might be missing. Absent without such nodes.',
 );
 
 export const zone = text(
-  'Time zone of the buckets, if one was requested: that one, or `UTC` for days that cannot be added up from hours.',
+  'Time zone of the buckets, if one was requested; `UTC` if its days cannot be added up from hours.',
 );
 
 const covered = {

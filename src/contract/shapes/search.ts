@@ -15,13 +15,13 @@ const SearchResult = shape(
   'SearchResult',
   {
     type: oneOf(['feature', 'key', 'user'], 'Kind of the result.'),
-    name: text('Its name.'),
+    name: text('Name of the result.'),
     detail: orNull(text('First characters of a key, or e-mail address of a user.')),
     application: orNull(
-      Type.Object({ id: text('Its id.'), name: text('Its name.') }),
+      Type.Object({ id: text('Id of the application.'), name: text('Name of the application.') }),
       'The application of a feature or key.',
     ),
-    link: text('Path and query of its page in the console, below the base URL.'),
+    link: text('Path and query of the console page of the result, below the base URL.'),
   },
   exampleResult,
 );
@@ -32,7 +32,7 @@ export const SearchResults = shape(
   {
     items: list(SearchResult, 'Results, the best first.'),
     complete: boolean(
-      'Whether all names were read since the start of the server. Otherwise a repeated search finds more.',
+      'True if all names were read since startup of the server. Otherwise a repeated search finds more.',
     ),
   },
   { items: [exampleResult], complete: true },

@@ -12,7 +12,7 @@ const sessionFields = {
   clientName: text('Name of the client.'),
   createdAt: time('Creation time.'),
   lastUsedAt: time('Time of the last refresh; for the console, of the last use, to five minutes.'),
-  expiresAt: time('Time when it expires unless used before.'),
+  expiresAt: time('Time when the session expires unless it is used before.'),
 };
 
 const exampleOfSession = {
@@ -27,15 +27,15 @@ const exampleOfSession = {
 export const SignInSessions = shape(
   'SignInSessions',
   {
-    signIn: text('Id of the sign-in, of a user in one browser.'),
-    current: boolean('Whether this request belongs to one of its sessions.'),
+    signIn: text('Id of the sign-in of a user in a browser.'),
+    current: boolean('True if this request belongs to a session of the sign-in.'),
     startedAt: time('Time of the sign-in.'),
-    factors: list(oneOf(factors, 'A factor.'), 'Factors that proved it, in their order.'),
-    provider: orNull(text('Id of the identity provider that it came from; `null` without one.')),
-    device: text('Browser and platform, such as `Firefox 140 on Linux`; empty if they are unknown.'),
-    userAgent: text('`User-Agent` of the browser; empty if it is unknown.'),
-    lastUsedAt: time('Time of the last use of any of its sessions.'),
-    sessions: list(Type.Object(sessionFields), 'Its sessions, the last used first.'),
+    factors: list(oneOf(factors, 'A factor.'), 'Factors of the sign-in, in their order.'),
+    provider: orNull(text('Id of the identity provider of the sign-in; `null` without a provider.')),
+    device: text('Browser and platform, such as `Firefox 140 on Linux`; empty if unknown.'),
+    userAgent: text('`User-Agent` of the browser; empty if unknown.'),
+    lastUsedAt: time('Time of the last use of any session of the sign-in.'),
+    sessions: list(Type.Object(sessionFields), 'Sessions of the sign-in, the last used first.'),
   },
   {
     signIn: exampleSignIn,

@@ -7,7 +7,7 @@ const settings = {
   name: name('Name. The sign-in page shows it, so it must not resemble the name of this service.'),
   type: Type.Union([Type.Literal('public'), Type.Literal('confidential')], {
     description:
-      'A confidential client has a secret. A program that runs on its users’ devices cannot keep one and is public.',
+      'A confidential client has a secret. A program that runs on its users’ devices cannot keep a secret, and is public.',
   }),
   redirectUris: Type.Array(Type.String(), {
     description:
@@ -20,7 +20,7 @@ const fields = {
   clientId: text('The `client_id` of the authorization code grant.'),
   ...settings,
   publicKeys: list(ShownPublicKey, 'The registered public keys of a client without a secret.'),
-  teamId: text('Id of the team that owns it. Its members may sign in to the client.'),
+  teamId: text('Id of the team that owns the client. Members of the team may sign in to the client.'),
   createdAt: time('Creation time.'),
 };
 

@@ -3,14 +3,14 @@ import { bodyShape, exampleIds, list, optional, shape, text } from './fields.ts'
 
 export const secondFactor = Type.Union([Type.Literal('optional'), Type.Literal('admins'), Type.Literal('all')], {
   description:
-    'Who must prove a second factor after the password: users who have set one up (`optional`), also all Admins (`admins`), or all users (`all`). Of the installation and the teams of a user, the strictest counts.',
+    'Users who must prove a second factor after the password: users who have set one up (`optional`), also all Admins (`admins`), or all users (`all`). The strictest rule of the installation and the teams of a user applies.',
 });
 
 export type SecondFactorRule = Static<typeof secondFactor>;
 
 const passwords = Type.Union([Type.Literal('everyone'), Type.Literal('break-glass')], {
   description:
-    'Who may sign in with a password: everyone, or only the users in `breakGlass`, for example while the identity provider is down.',
+    'Users who may sign in with a password: everyone, or only the users in `breakGlass`, for example while the identity provider is down.',
 });
 
 const fields = {

@@ -12,7 +12,7 @@ export const FeatureSplit = shape(
   'FeatureSplit',
   {
     intended: shares(
-      'Intended share of each variant, according to the rollout plan if there is one. Empty if none is declared.',
+      'Intended share of each variant, according to the rollout plan or else the declaration. Empty if no split is declared.',
     ),
     actual: orNull(
       shares('Actual share of each variant, over the last seven UTC days or since the intended split changed.'),
@@ -22,7 +22,7 @@ export const FeatureSplit = shape(
       ['ok', 'off', 'unknown'],
       '`off`: the actual split differs from the intended one, and neither chance nor the errors of counting explain it. `unknown`: there is too little data.',
     ),
-    planned: boolean('Whether the intended split is a step of the rollout plan.'),
+    planned: boolean('True if the intended split is a step of the rollout plan.'),
     since: orNull(time('Time from which this split is intended; `null` if unknown.')),
     text: orNull(text('The largest deviation in a few words; `null` unless the split is off.')),
   },

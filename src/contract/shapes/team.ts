@@ -63,7 +63,7 @@ export const teamOptions = {
   update: createFields(TeamPatch, {
     name: newName,
     plan: tierOption,
-    secondFactor: option('second-factor RULE', 'Who needs a second factor: optional, admins or all'),
+    secondFactor: option('second-factor RULE', 'Users who need a second factor: optional, admins or all'),
   }),
 };
 
@@ -73,22 +73,22 @@ export const Allowance = Type.Object({
   what: oneOf(kinds, 'The limited resource.'),
   words: text('The limited resource, for people.'),
   allowed: count('Number that the plan allows for a team, or for each of its applications.'),
-  used: count('Number in use. For a limit of applications, that of the application with the most.'),
-  application: orNull(text('Name of that application; `null` for a limit of the team.')),
+  used: count('Number in use; for a limit of applications, the highest number in one application.'),
+  application: orNull(text('Name of the application with the highest number; `null` for a limit of the team.')),
 });
 export type Allowance = Static<typeof Allowance>;
 
 const ServiceLimit = Type.Object({
   setting: text('Setting of the service, as on the command line.'),
   value: number('Value.'),
-  words: text('What the setting limits, for people.'),
+  words: text('Description of the limit, for people.'),
 });
 
 export const TeamLimits = shape(
   'TeamLimits',
   {
     plan: tier,
-    canRaise: boolean('Whether an Admin may raise the plan. Otherwise only the operator of the service may.'),
+    canRaise: boolean('True if an Admin may raise the plan. Otherwise only the operator of the service may.'),
     allowances: list(Allowance, 'Limits of the plan, and their use.'),
     settings: list(ServiceLimit, 'Limits of the service. An application can have a lower rate.'),
   },
@@ -99,7 +99,7 @@ export const TeamLimits = shape(
       { what: 'members', words: 'members in a team', allowed: 100, used: 4, application: null },
       { what: 'keys', words: 'keys of an application', allowed: 50, used: 3, application: 'Shop' },
     ],
-    settings: [{ setting: '--api-rate', value: 100, words: 'Maximum API requests a second of a client' }],
+    settings: [{ setting: '--api-rate', value: 100, words: 'Maximum API requests per second of a client' }],
   },
 );
 export type TeamLimits = Static<typeof TeamLimits>;

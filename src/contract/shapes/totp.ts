@@ -4,10 +4,10 @@ import { boolean, count, exampleTime, orNull, shape, time } from './fields.ts';
 export const Totp = shape(
   'Totp',
   {
-    enabled: boolean('Whether the user has an authenticator app.'),
-    required: boolean('Whether a policy demands a second factor of the user.'),
-    createdAt: orNull(time('Time when it was set up; `null` without one.')),
-    lastUsedAt: orNull(time('Time of the last accepted code; `null` without one.')),
+    enabled: boolean('True if the user has an authenticator app.'),
+    required: boolean('True if a policy demands a second factor of the user.'),
+    createdAt: orNull(time('Time when the app was set up; `null` without an app.')),
+    lastUsedAt: orNull(time('Time of the last accepted code; `null` without an accepted code.')),
     recoveryCodes: count('Number of unused recovery codes.'),
   },
   { enabled: true, required: false, createdAt: exampleTime, lastUsedAt: exampleTime, recoveryCodes: 10 },

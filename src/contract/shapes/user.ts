@@ -24,10 +24,10 @@ const password = Type.String({
   documented: { format: 'password', minLength: minCharacters, maxLength: maxBytes },
 });
 
-/** A link that the user has not used, of either shape. */
+/** An unused link of the user, of either shape. */
 function invitationField<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()], {
-    description: 'A link that the user has not used; `null` without one. It may have expired.',
+    description: 'Unused link of the user, which can have expired; `null` without a link.',
   });
 }
 
@@ -35,12 +35,12 @@ const fields = {
   id: text('Id. Anyone who knows it can add the user to a team.'),
   email: orNull(text('E-mail address for signing in; `null` for an API key.')),
   name: name(),
-  role: roleField(`Role in teams without one of their own. ${meanings}`),
+  role: roleField(`Default role, for teams in which the user has no specific role. ${meanings}`),
   teams: list(Type.String(), 'Ids of the teams that the user shares with you.'),
   teamRoles: Type.Record(Type.String(), role, {
     description: 'Roles in the teams that the user shares with you, by team id.',
   }),
-  primaryTeam: orNull(text('Id of the default team; `null` if you are not in it.')),
+  primaryTeam: orNull(text('Id of the default team; `null` if you are not in that team.')),
   invitation: invitationField(Invitation),
   createdAt: time('Creation time.'),
   updatedAt: time('Time of the last change.'),
@@ -70,7 +70,7 @@ export const MemberPut = bodyShape(
   {
     role: Type.Optional(
       roleField(
-        `Role in the team. Without it, a member keeps theirs, and a new member has their default role. ${meanings}`,
+        `Role in the team. By default, a member keeps the current role, and a new member has the default role of the user. ${meanings}`,
       ),
     ),
   },
@@ -121,7 +121,7 @@ export const UserPatch = bodyShape(
 );
 export type UserPatch = Static<typeof UserPatch>;
 
-/** The option of a role. API keys have it, too. */
+/** The option of a role, for users and API keys. */
 export const roleOption = option('role ROLE', `Role: ${roles.join(', ')}`);
 const passwordFile = { file: true, as: 'secretFile' } as const;
 

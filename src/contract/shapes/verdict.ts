@@ -18,12 +18,12 @@ const Sender = shape(
   'Sender',
   {
     environment: text('Name of the environment.'),
-    name: text('Name of the browser, app or server. `__other__` stands for those beyond the limit.'),
+    name: text('Name of the browser, app or server. `__other__` stands for senders beyond the limit.'),
     version: orNull(text('Version, if known.')),
     transport: oneOf(transportNames, 'Transport.'),
     route: oneOf(senderRoutes, senderRouteText),
-    firstAt: time('Start of the ten minutes in which it first checked the feature.'),
-    lastAt: time('Start of the ten minutes in which it last checked the feature.'),
+    firstAt: time('Start of the ten minutes in which the sender first checked the feature.'),
+    lastAt: time('Start of the ten minutes in which the sender last checked the feature.'),
   },
   exampleSender,
 );
@@ -33,7 +33,7 @@ export const FeatureSenders = shape(
   'FeatureSenders',
   {
     items: list(Sender, 'Senders, by time of the last check, the latest first.'),
-    othersLeftOut: boolean('Whether there were more senders than the limit.'),
+    othersLeftOut: boolean('True if there were more senders than the limit.'),
   },
   { items: [exampleSender], othersLeftOut: false },
 );
@@ -49,7 +49,7 @@ export const Reason = Type.Object({
   code: oneOf(Object.keys(reasonCodes) as ReasonCode[], codes.join(' ')),
   text: text('A sentence. A time in it has the form of `at`, so that clients can replace it.'),
   at: orNull(time('The time in the sentence, if any.')),
-  names: list(text('A name.'), 'The names that the sentence is about: see `code`. Senders have their version.'),
+  names: list(text('A name.'), 'Names that the sentence is about: see `code`. Names of senders include the version.'),
 });
 
 const meanings = verdictKinds.map((kind) => `\`${kind}\`: ${verdictRules[kind].meaning}`);
@@ -58,12 +58,12 @@ export const verdictKind = (description: string) => oneOf(verdictKinds, descript
 
 export const verdictBasis = oneOf(
   ['declaration', 'age', 'use', 'senders', 'silence'],
-  'What the verdict rests on. `silence`: a sender that could use the feature may be switched off.',
+  'Basis of the verdict. `silence`: a sender that could use the feature might be switched off.',
 );
 
 export const staleAfterDays = Type.Number({
   minimum: 0,
-  description: 'Days of the rules on recent use and silence (`--stale-after`).',
+  description: 'Number of days in the rules on recent use and silence (`--stale-after`).',
 });
 
 export const Verdict = shape(
@@ -79,10 +79,10 @@ export const Verdict = shape(
     actions: list(oneOf(verdictActions, 'Suggested action.'), 'Suggested actions, the best first.'),
     checksOnly: list(
       text('A source, such as Unleash.'),
-      'The sources of its senders in these environments, if none of them reports use and views; empty otherwise.',
+      'Sources of the senders in these environments, if none of them reports use and views; empty otherwise.',
     ),
-    senders: list(Sender, 'The last senders that checked it, up to 5.'),
-    declared: boolean('Whether the team has declared it. An undeclared name may be a typing error.'),
+    senders: list(Sender, 'Last senders that checked the feature, at most 5.'),
+    declared: boolean('True if the team has declared the feature. An undeclared name might be a typing error.'),
     nearest: orNull(text('For an undeclared feature: the declared feature with the most similar name, if any.')),
   },
   {

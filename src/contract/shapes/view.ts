@@ -19,7 +19,7 @@ export type ViewPage = (typeof viewPages)[number];
 
 export const maxViews = 100;
 
-const name = nameOf('Its name.');
+const name = nameOf('Name of the view.');
 
 const page = oneOf(viewPages, 'Page of an environment.');
 
@@ -28,7 +28,7 @@ const queryText =
 const query = Type.String({ maxLength: 2000, pattern: "^[-\\w.~%!$'()*+,;:@/?=&]*$", description: queryText });
 
 const shared = boolean(
-  'Whether everyone who can see the application sees it. A private view is visible to its author only.',
+  'True if everyone who can see the application can see the view. A private view is visible to its author only.',
 );
 
 const example = { name: 'New flags', page: 'flags', query: 'state=new&sort=-checks', shared: true } as const;
@@ -42,7 +42,7 @@ export const SavedView = shape(
     query: text(queryText),
     shared,
     by: orNull(text('E-mail address of its author, or name of the API key; `null` if deleted or not in the team.')),
-    mine: boolean('Whether the caller is its author.'),
+    mine: boolean('True if the caller is the author.'),
     createdAt: time('Time of creation.'),
     updatedAt: time('Time of the last change.'),
   },

@@ -31,7 +31,7 @@ const settings = {
     documented: { minItems: 1, uniqueItems: true },
   }),
   enabled: boolean(
-    'Whether events are delivered. Disabling a webhook cancels waiting deliveries. Events that occur while it is disabled are not delivered later.',
+    'True if events are delivered. Disabling a webhook cancels waiting deliveries. Events that occur while it is disabled are not delivered later.',
   ),
 };
 
@@ -40,23 +40,23 @@ const issueType = text('Name of the type of the issues in Jira, such as `Task`.'
 
 const fields = {
   id: text('Id.'),
-  teamId: text('Id of the team that owns it.'),
+  teamId: text('Id of the team that owns the webhook.'),
   ...settings,
   project: orNull(project),
   issueType: orNull(issueType),
-  hasAuthorization: boolean('Whether deliveries have an `Authorization` header. It is not shown again.'),
+  hasAuthorization: boolean('True if deliveries have an `Authorization` header, which is not shown again.'),
   disabledFor: Type.Unsafe<'failing' | 'gone' | null>({
     type: ['string', 'null'],
     enum: ['failing', 'gone', null],
     description:
-      'Reason why the service disabled it: no delivery succeeded for five days (`failing`), or the receiver answered 410 (`gone`).',
+      'Reason why the service disabled the webhook: no delivery succeeded for five days (`failing`), or the receiver responded with 410 (`gone`).',
   }),
   failingSince: orNull(
     time('Time of the first failure since the last successful attempt; `null` if the last attempt succeeded.'),
   ),
   waiting: count('Deliveries waiting for their first or next attempt.'),
   previousSecretUntil: orNull(
-    time('Time until which deliveries are also signed with the previous secret; `null` if there is none.'),
+    time('Time until which deliveries are also signed with the previous secret; `null` without a previous secret.'),
   ),
   createdAt: time('Creation time.'),
   updatedAt: time('Time of the last change.'),
@@ -107,7 +107,7 @@ const ofFormats = {
   authorization: Type.Optional(
     orNull(
       text(
-        'Value of the `Authorization` header, for issue trackers only. `null` removes it. Give it again with a URL on another host.',
+        'Value of the `Authorization` header, for issue trackers only. `null` removes it. Send it again with a URL on another host.',
       ),
     ),
   ),
@@ -129,7 +129,7 @@ const settingOptions = {
   // `--url` is the address of the server, as in every command.
   url: option('endpoint URL', 'Address that receives deliveries: https, with a public host'),
   events: option('event EVENT', 'Event to deliver; repeatable'),
-  enabled: option('enabled true|false', 'Whether events are delivered'),
+  enabled: option('enabled true|false', 'Deliver events'),
   format: option('format FORMAT', 'Format of the deliveries', { more: 'default: standard' }),
   project: option('project KEY', 'Key of the project, for jira'),
   issueType: option('issue-type TYPE', 'Type of the issues, for jira, such as Task'),
@@ -147,9 +147,9 @@ export const webhookOptions = {
 const Attempt = Type.Object({
   at: time('Start time.'),
   ms: count('Duration in milliseconds.'),
-  status: orNull(Type.Integer({ description: 'Status of the answer; `null` if there was none.' })),
-  error: orNull(text('Reason for the failure; `null` if it succeeded.')),
-  answer: orNull(text("Beginning of the answer's body; `null` if it was empty.")),
+  status: orNull(Type.Integer({ description: 'Status of the response; `null` without a response.' })),
+  error: orNull(text('Reason for the failure; `null` if the attempt succeeded.')),
+  answer: orNull(text('Beginning of the response body; `null` if it was empty.')),
 });
 
 const deliveryFields = {
@@ -158,9 +158,9 @@ const deliveryFields = {
   state: oneOf(['waiting', 'delivered', 'failed'], '`failed`: no more attempts are made.'),
   attempts: count('Number of attempts.'),
   latest: list(Attempt, 'The last attempts, at most 12, the latest last.'),
-  nextAttemptAt: orNull(time('Time of the next attempt; `null` if there is none.')),
-  createdAt: time('Time when it was queued.'),
-  endedAt: orNull(time('Time when it was delivered or failed; `null` while it waits.')),
+  nextAttemptAt: orNull(time('Time of the next attempt; `null` if no attempt follows.')),
+  createdAt: time('Time when the event was queued.'),
+  endedAt: orNull(time('Time when the event was delivered or failed; `null` while it waits.')),
 };
 
 const deliveryExample = {

@@ -14,8 +14,8 @@ interface Reader {
 }
 
 /**
- * Collects the body of a request for an HTTP engine that pushes it. Drops a body that is too large, and pauses the sender until the
- * handler reads the body.
+ * Collects the body of a request for an HTTP engine that pushes chunks. Drops a body that is too large, and pauses the
+ * sender until the handler reads the body.
  */
 export class BodyInbox {
   readonly #tap: Tap;
@@ -25,7 +25,7 @@ export class BodyInbox {
   #complete = false;
   #paused = false;
   #reader: Reader | undefined;
-  /** Set if the body was refused before it was read. */
+  /** Refusal of a body that was not read yet. */
   #refusal: Error | undefined;
 
   constructor(tap: Tap) {
@@ -44,7 +44,7 @@ export class BodyInbox {
     return this.#paused;
   }
 
-  /** @param chunk is copied, because the HTTP engine may reuse its memory */
+  /** @param chunk is copied, because the HTTP engine can reuse its memory */
   push(chunk: ArrayBufferView | ArrayBuffer, last: boolean): void {
     this.#complete ||= last;
     if (this.#state !== 'arriving') return;
@@ -57,7 +57,7 @@ export class BodyInbox {
 
   /**
    * @param declared the `content-length`, if sent
-   * @throws {ApiError} `body_too_large`, `body_too_slow`, or the budget's error
+   * @throws {Refusal} `body_too_large`, `body_too_slow`, or the budget's error
    * @throws {DisconnectError} if the client disconnects first
    */
   read(limit: number, declared: string | undefined, budget?: ByteBudget): Promise<Uint8Array> {
@@ -103,7 +103,7 @@ export class BodyInbox {
     else if (this.#fits() && this.#state === 'whole') resolve(this.#take());
   }
 
-  /** Charges the budget for the received bytes. @returns false if it has no room */
+  /** Charges the budget for the received bytes. @returns false if the budget is used up */
   #fits(): boolean {
     try {
       this.#reader!.charge.growTo(this.#length);

@@ -11,19 +11,19 @@ const tcp = 6;
 const tcpInfo = 11;
 const bothWays = 2;
 
-/** Offsets in `struct tcp_info`, in 4-byte words: time since data was last sent, and number of data segments. */
+/** Offsets in `struct tcp_info`, in 4-byte words: time since data was last sent, and number of sent data segments. */
 const lastDataSent = 11;
 const dataSegmentsOut = 39;
 
 /**
- * The descriptors of this process, read with the C library: `Bun.serve` hides a connection until its first request is complete.
+ * Opens this process's descriptors with the C library. `Bun.serve` hides connections until their first request.
  * @returns `undefined` on systems other than Linux with glibc
  */
 export function openDescriptors(): Descriptors | undefined {
   const limit = openFilesLimit();
   const libc = limit === undefined ? undefined : openLibc();
   if (limit === undefined || libc === undefined) return undefined;
-  const { portOf, senderOf, peerOf } = createSocketReader(libc);
+  const { readPort, readSender, readPeer } = createSocketReader(libc);
   return {
     limit,
     next() {
@@ -36,22 +36,23 @@ export function openDescriptors(): Descriptors | undefined {
       const peers: Peer[] = [];
       let others = 0;
       for (const descriptor of openFiles(limit)) {
-        const port = portOf(descriptor);
-        const peer = port !== undefined && ports.has(port) ? peerOf(descriptor) : undefined;
+        const port = readPort(descriptor);
+        const peer = port !== undefined && ports.has(port) ? readPeer(descriptor) : undefined;
         if (peer !== undefined) peers.push(peer);
         else if (port !== 0) others += 1;
       }
       return { others, peers };
     },
     shutDown({ descriptor, address, port }) {
-      const now = senderOf(descriptor);
+      const now = readSender(descriptor);
       if (now?.address === address && now.port === port) libc.shutdown(descriptor, bothWays);
     },
   };
 }
 
 function createSocketReader(libc: Libc) {
-  // Each has its own ArrayBuffer: JavaScriptCore moves the bytes of a small array when one is created later.
+  // Each array has its own ArrayBuffer: JavaScriptCore moves the bytes of a small array when its buffer is created
+  // later.
   const address = new Uint8Array(new ArrayBuffer(28));
   const length = new Uint32Array(new ArrayBuffer(4));
   const info = new Uint32Array(new ArrayBuffer(256));
@@ -59,7 +60,7 @@ function createSocketReader(libc: Libc) {
   const lengthAt = ptr(length);
   const infoAt = ptr(info);
 
-  /** The local port of a socket; 0 once its connection is closed. */
+  /** Returns the local port of a socket; 0 once its connection is closed. */
   const readPort = (descriptor: number): number | undefined => {
     length[0] = address.length;
     if (libc.getsockname(descriptor, addressAt, lengthAt) !== 0) return undefined;
@@ -80,10 +81,10 @@ function createSocketReader(libc: Libc) {
     libc.getsockopt(descriptor, tcp, tcpInfo, infoAt, lengthAt);
     return { ...sender, descriptor, answered: info[dataSegmentsOut]! > 0, quietMs: info[lastDataSent]! };
   };
-  return { portOf: readPort, senderOf: readSender, peerOf: readPeer };
+  return { readPort, readSender, readPeer };
 }
 
-/** Listing them needs a descriptor. If the reserve has none either, every number below the limit is open. */
+/** Lists the open files, which needs a descriptor. If none is left, every number below the limit is open. */
 function openFiles(limit: number): number[] {
   try {
     return withReserve(() => readdirSync('/proc/self/fd')).map(Number);
@@ -109,7 +110,7 @@ function openLibc() {
   }
 }
 
-/** Bun raises the soft limit to the hard limit at startup. */
+/** Reads the soft limit. Bun raises it to the hard limit at startup. */
 function openFilesLimit(): number | undefined {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

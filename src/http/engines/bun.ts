@@ -18,8 +18,8 @@ import { type ArrivingBody, BodyDeadlines, briefBody, Charge, linger, tooLarge, 
 import { type DefaultHeaders, defaultHeaders, ResponseCache, withHeaders } from './reply-headers.ts';
 
 /**
- * `Bun.serve`. It answers `Expect: 100-continue` itself, pauses the sender of a body until the handler reads it, and answers
- * 431 to a head over 16 KiB.
+ * The HTTP engine `Bun.serve`. It handles `Expect: 100-continue` itself, pauses the sender of a body until the handler
+ * reads it, and responds with 431 to a head over 16 KiB.
  */
 export const bunEngine: HttpEngine = {
   name: 'bun',
@@ -69,7 +69,7 @@ async function serve(
       // Outside development mode Bun would share the port with any other listener. With TLS it must be shared: renewed files
       // need a new listener on the same port, because `reload` ignores `tls`.
       reusePort,
-      // We enforce both limits: Bun would answer 413 without a body, or not at all.
+      // We enforce both limits: Bun would respond with 413 without a body, or not at all.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // Within this time Bun requires 16 kB a second or the end of the body. At 4 kB/s, 48 KiB arrive in 30 s.
       idleTimeout: 30,
@@ -82,14 +82,14 @@ async function serve(
   }
 }
 
-/** Bun closes idle connections at once, and each busy one after its reply. */
+/** Stops the server. Bun closes idle connections immediately, and each busy connection after its response. */
 async function stop(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.stop(true), graceMs);
   await server.stop();
   clearTimeout(cut);
 }
 
-/** @param closing tells the client that the connection will be closed */
+/** @param closing true tells the client that the connection will be closed */
 function respond(request: BunRequest, plain: HttpResponse, life: Life, closing = life.closing): Response {
   if (!closing && request.refused === undefined) {
     if (plain.isReused) return new Response(plain.body as Uint8Array<ArrayBuffer>, life.kept.of(plain));
@@ -105,14 +105,14 @@ function respond(request: BunRequest, plain: HttpResponse, life: Life, closing =
   return new Response(sent.body as Uint8Array<ArrayBuffer>, { status: sent.status, headers } as ResponseInit);
 }
 
-/** Bun copies `Headers` in less than half the time of an object. @param headers of many replies, without the request id */
+/** Adds the request id to shared headers. Bun copies `Headers` in less than half the time of an object. */
 function respondWith({ status, headers, body }: HttpResponse, common: Headers): Response {
   const response = new Response(body as Uint8Array<ArrayBuffer>, { status, headers: common });
   response.headers.set(requestIdHeader, headers![requestIdHeader]!);
   return response;
 }
 
-/** Bun pulls a chunk when the socket has room, and closes a connection that is idle for its timeout. */
+/** Responds in chunks. Bun pulls a chunk when the socket has room, and closes a connection after its idle timeout. */
 function respondInChunks(
   { method }: BunRequest,
   response: HttpResponse,
@@ -148,7 +148,7 @@ function withCookies({ headers, cookies = [] }: HttpResponse): Headers {
   return all;
 }
 
-/** Sends the whole reply at once, and ends it when the client has stopped sending. Closing then does not reset the connection. */
+/** Sends the whole response, and ends it when the client stops sending. Closing then does not reset the connection. */
 function respondAndClose(response: HttpResponse, rest: BodyReader, deadlines: BodyDeadlines): Response {
   const { status, body } = response;
   const headers = withCookies(response);
@@ -179,15 +179,16 @@ async function drain(rest: BodyReader, deadlines: BodyDeadlines): Promise<void> 
   stop();
 }
 
-/** @param path `undefined` if Bun has resolved it to another path than the one sent */
+/** @param path `undefined` if Bun has resolved the sent path to another one */
 type RawHandler = (raw: RawRequest, server: Server, path: string | undefined) => Response | Promise<Response>;
 
-/** More than any route has; Bun has no pattern for any number of segments. */
+/** Maximum number of segments, more than any route has. Bun has no pattern for any number of segments. */
 const maxSegments = 12;
 
 /**
- * Bun resolves `\`, `.` and `..` in the URL that a handler receives, but matches its routes first. The match therefore reveals
- * the path as sent. A fixed route matches only its own path, and a pattern captures the path in its parameters.
+ * Maps Bun's routes to the handler, with the path as sent. Bun resolves `\`, `.` and `..` in the URL that a handler
+ * receives, but matches its routes first. The match therefore reveals the sent path. A fixed route matches only its own
+ * path, and a pattern captures the path in its parameters.
  */
 function routesFor(fixed: readonly string[], handle: RawHandler) {
   const routes: Record<string, (raw: Bun.BunRequest, server: Server) => Response | Promise<Response>> = {};
@@ -202,13 +203,13 @@ function routesFor(fixed: readonly string[], handle: RawHandler) {
 
 const asRaw = (raw: unknown) => raw as RawRequest;
 
-/** @returns `undefined` if the URL's path is not the one sent */
+/** @returns `undefined` if the URL's path differs from the sent path */
 function sentPath({ url, params }: RawRequest): string | undefined {
   const path = readPath(url);
   return wasPlainPath(path, Object.values(params)) ? path : undefined;
 }
 
-/** The path of a URL without a matching pattern. `undefined` if Bun has resolved it. */
+/** Returns the path of a URL without a matching pattern; `undefined` if Bun has resolved the path. */
 function strayPath(url: string): string | undefined {
   const path = readPath(url);
   const stray = path.includes('//') || path.endsWith('/') || path.split('/').length > maxSegments + 1;
@@ -220,7 +221,7 @@ function readPath(url: string): string {
   return url.slice(pathStart(url), queryAt < 0 ? url.length : queryAt);
 }
 
-/** Without a usable Host header Bun returns only the path. `new URL` would cost more than everything else here. */
+/** Returns the position of the path. Bun returns only the path if the Host header is unusable. `new URL` is slow. */
 function pathStart(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length);
 }
@@ -237,7 +238,7 @@ interface SharedState {
 class BunRequest implements Request {
   readonly method: string;
   readonly path: string;
-  /** The rest of a refused body. */
+  /** Unread rest of a refused body. */
   refused: BodyReader | undefined = undefined;
   readonly #raw: RawRequest;
   readonly #headers: Headers;
@@ -255,7 +256,7 @@ class BunRequest implements Request {
     this.#contentLength = this.header('content-length');
   }
 
-  /** Bun accepts some heads that proxies may read differently. */
+  /** Refuses heads that Bun accepts, but that proxies could read differently. */
   fault(): Refusal | undefined {
     return framingFault({ host: this.header('host'), contentLength: this.#contentLength });
   }
@@ -290,7 +291,7 @@ class BunRequest implements Request {
     return declared !== undefined && declared > brief ? this.#readChunks(limit, budget) : this.#raw.bytes().catch(gone);
   }
 
-  /** Reads a body of unknown length, or one for which a slow but honest client may need more than Bun's idle timeout. */
+  /** Reads a body of unknown length, or a body so long that an honest client can need more than Bun's idle timeout. */
   async #readChunks(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
     const reader = this.#reader();
     if (reader === undefined) return new Uint8Array();
@@ -298,7 +299,7 @@ class BunRequest implements Request {
     const tooLong = new Promise<never>((_, reject) => {
       giveUp = () => reject(tooSlow());
     });
-    tooLong.catch(() => {}); // It may reject after the body has ended.
+    tooLong.catch(() => {}); // The promise can reject after the body has ended.
     const arriving = { received: 0, giveUp };
     const charge = new Charge(budget);
     this.#shared.deadlines.begin(arriving);
@@ -315,7 +316,7 @@ class BunRequest implements Request {
     }
   }
 
-  /** The body, whose time `BodyDeadlines` limits instead of Bun. */
+  /** Returns the reader of the body. `BodyDeadlines` limits its time instead of Bun. */
   #reader(): BodyReader | undefined {
     this.#server.timeout(this.#raw as unknown as Bun.BunRequest, 0);
     return this.#raw.body?.getReader() as BodyReader | undefined;
@@ -341,7 +342,7 @@ async function collect(
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, arriving.received);
 }
 
-/** Reading fails only when the connection does. */
+/** Handles a failed read, which means that the connection failed. */
 function gone(): never {
   throw new DisconnectError();
 }

@@ -1,22 +1,22 @@
 import { Refusal } from '../../contract/errors.ts';
 import { percentDecode } from '../pairs.ts';
 
-/** `uri-host [ ":" port ]` (RFC 9110 §7.2) without a comma, which joins repeated `Host` headers. */
+/** Pattern `uri-host [ ":" port ]` (RFC 9110 §7.2) without a comma, which joins repeated `Host` headers. */
 const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;
 
 const digits = /^\d+$/;
 
-/** The headers that determine where a request ends and its host, as sent. Repeated ones are joined with a comma. */
+/** Headers as sent that determine the host and the end of a request. Repeated headers are joined with a comma. */
 interface FramingHeaders {
-  /** Only HTTP/1.0 may omit it; the HTTP engines check that. */
+  /** Host header. Only HTTP/1.0 may omit it; the HTTP engines check that. */
   readonly host: string | undefined;
   readonly contentLength: string | undefined;
   readonly transferEncoding?: string | undefined;
 }
 
 /**
- * The refusal of a head that a proxy could read differently (RFC 9112 §3.2, §6.1, §6.3). The connection is closed after the
- * reply, because the start of the next request is ambiguous.
+ * Returns the refusal of a head that a proxy could read differently (RFC 9112 §3.2, §6.1, §6.3). The connection is
+ * closed after the response, because the start of the next request is ambiguous.
  */
 export function framingFault({ host: name, contentLength, transferEncoding }: FramingHeaders): Refusal | undefined {
   if (name !== undefined && !host.test(name)) return new Refusal('invalid_head', 'Send one valid Host header');
@@ -31,8 +31,8 @@ export function framingFault({ host: name, contentLength, transferEncoding }: Fr
 export const resolvable = new Refusal('invalid_path', 'Send a path without . and .. segments, \\ and #');
 
 /**
- * A backslash, a fragment, or a `.` or `..` segment, percent-encoded or not (RFC 3986 §3.3, §5.2.4, §6.2.2). `%2F` and `%5C`
- * end a segment here, because nginx decodes a path before it resolves it.
+ * Pattern of a backslash, a fragment, or a `.` or `..` segment, percent-encoded or not (RFC 3986 §3.3, §5.2.4, §6.2.2).
+ * `%2F` and `%5C` end a segment here, because nginx decodes a path before it resolves it.
  */
 const unplain = /[\\#]|(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
 
@@ -41,7 +41,7 @@ export function isPlainPath(path: string): boolean {
   return !unplain.test(path);
 }
 
-/** The same for an already resolved path. @param sent the segments as sent, percent-decoded, in their order */
+/** True if a resolved path was unambiguous as sent. @param sent the sent segments, percent-decoded, in order */
 export function wasPlainPath(path: string, sent: readonly string[]): boolean {
   if (!isPlainPath(path)) return false;
   const segments = path.split('/').slice(1);

@@ -5,14 +5,14 @@ import type { ByteBudget } from '../types.ts';
 export const maxHead = 16 * 1024;
 
 /**
- * Maximum length of a declared body that may rely on the HTTP engine's own idle timeout, which requires the whole body in time. At 4
- * kB/s it takes 16 s.
+ * Maximum length of a declared body that can rely on the HTTP engine's own idle timeout, which requires the whole body
+ * in time. At 4 kB/s the body takes 16 s.
  */
 export const briefBody = 64 * 1024;
 
 /**
- * Silence and bytes after which the connection of a refused body is closed. Closing it while the client is writing would reset
- * it, and the client could lose the reply (RFC 9112 §9.6).
+ * Idle time and bytes after which the connection of a refused body is closed. Closing it while the client is writing
+ * would reset it, and the client could lose the response (RFC 9112 §9.6).
  */
 export const linger = { seconds: 5, bytes: 16 * 1024 * 1024 };
 
@@ -26,13 +26,13 @@ export function tooSlow(): Refusal {
 
 export interface ArrivingBody {
   received: number;
-  /** True if the body was refused, and its rest is discarded. */
+  /** True if the body was refused and the rest is discarded. */
   readonly isRefused?: boolean;
   /** Called once, when the body misses its deadline. */
   giveUp(): void;
 }
 
-/** Seconds allowed for every body, and the bytes that add another second. A client at 4 kB/s is slow but honest. */
+/** Seconds allowed for every body, and bytes that add another second. A client at 4 kB/s is slow but honest. */
 const graceSeconds = 30;
 const bytesPerSecond = 2_048;
 
@@ -40,13 +40,13 @@ export function secondsAllowed(received: number, grace = graceSeconds): number {
   return grace + received / bytesPerSecond;
 }
 
-/** Limits the total time of a body: a client that trickles bytes must not hold memory indefinitely. */
+/** Limits the total time of a body, because a client that trickles bytes must not hold memory indefinitely. */
 export class BodyDeadlines {
   readonly #arriving = new Map<ArrivingBody, number>();
   readonly #timer: NodeJS.Timeout;
   #seconds = 0;
 
-  /** @param secondMs length of a second; shorter in a test */
+  /** @param secondMs length of a second, ms; shorter in tests */
   constructor(secondMs = 1_000) {
     this.#timer = setInterval(() => this.tick(), secondMs).unref();
   }
@@ -67,7 +67,7 @@ export class BodyDeadlines {
     this.#seconds += 1;
     for (const [body, begun] of this.#arriving) {
       const seconds = this.#seconds - begun;
-      // Many clients stop sending after a refusal. The bytes that they sent until then must not prolong the wait.
+      // Many clients stop sending after a refusal. Bytes sent until then must not prolong the wait.
       if (body.isRefused) body.received = Math.min(body.received, seconds * bytesPerSecond);
       if (seconds <= secondsAllowed(body.received, body.isRefused ? linger.seconds : graceSeconds)) continue;
       this.#arriving.delete(body);
@@ -76,7 +76,7 @@ export class BodyDeadlines {
   }
 }
 
-/** The budget charged for one body. Only received bytes are charged, and none of a small body. */
+/** Charge of one body against a budget. Only received bytes are charged. Small bodies are not charged. */
 export class Charge {
   readonly #budget: ByteBudget | undefined;
   #bytes = 0;
@@ -92,7 +92,7 @@ export class Charge {
     this.#bytes = length;
   }
 
-  /** The body is complete: from now on its reader returns the charge. */
+  /** Leaves the charge to the reader of the complete body, which returns it. */
   handOver(): void {
     this.#bytes = 0;
   }

@@ -2,22 +2,22 @@ import type { HttpResponse } from '../types.ts';
 
 export type DefaultHeaders = Readonly<Record<string, string>>;
 
-/** Disables content sniffing in browsers. @param own headers of this listener */
+/** Returns headers of all responses, which disable content sniffing in browsers. @param own headers of this listener */
 export function defaultHeaders(own: DefaultHeaders = {}): DefaultHeaders {
   return { 'x-content-type-options': 'nosniff', ...own };
 }
 
-/** Headers of the reply take precedence. */
+/** Adds headers that the response lacks. */
 export function withHeaders(response: HttpResponse, every: DefaultHeaders): HttpResponse {
   return { ...response, headers: { ...every, ...response.headers } };
 }
 
-/** Prevents header injection. */
+/** Replaces line breaks, which prevents header injection. */
 export function oneLine(value: string): string {
   return value.replace(/[\r\n\0]/g, ' ');
 }
 
-/** Cached status and headers of shared replies, and shared headers. Bun processes `Headers` in less than half the time of an object. */
+/** Caches `Headers` of reused responses. Bun processes `Headers` in less than half the time of an object. */
 export class ResponseCache {
   readonly #every: DefaultHeaders;
   readonly #kept = new WeakMap<HttpResponse, ResponseInit>();

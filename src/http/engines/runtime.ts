@@ -1,13 +1,13 @@
 import type { Descriptors } from '../connection-limiter.ts';
 import type { HttpEngine } from '../types.ts';
 
-/** The HTTP engine of the runtime. Bun's own server is µWebSockets; on Node the same server is an add-on. */
+/** Loads the HTTP engine of the runtime. Bun's own server is µWebSockets; on Node the same server is an add-on. */
 export async function loadHttpEngine(): Promise<HttpEngine> {
   if (process.versions['bun'] !== undefined) return (await import('./bun.ts')).bunEngine;
   return (await import('./uws.ts')).uwsEngine;
 }
 
-/** `undefined` on Node, which cannot list the connections of a process. */
+/** Returns `undefined` on Node, which cannot list the connections of a process. */
 export async function loadDescriptors(): Promise<Descriptors | undefined> {
   if (process.versions['bun'] === undefined) return undefined;
   return (await import('./bun-descriptors.ts')).openDescriptors();

@@ -6,7 +6,7 @@ import { framingFault, isPlainPath, resolvable } from './head.ts';
 import { type ArrivingBody, type BodyDeadlines, linger, maxHead, tooSlow } from './limits.ts';
 import { type DefaultHeaders, oneLine, withHeaders } from './reply-headers.ts';
 
-/** The parts of uWebSockets.js in use: the package is optional, and its own types lack some of them. */
+/** Functions of uWebSockets.js in use. The package is optional, and its own types lack some of them. */
 export interface Uws {
   App(): App;
   SSLApp(options: { cert_file_name: string; key_file_name: string; ssl_ciphers: string }): App;
@@ -48,23 +48,23 @@ interface UwsResponse {
   getRemoteAddressAsText(): ArrayBuffer;
 }
 
-/** Body bytes that restart the 10 s after which uWebSockets.js closes a connection. */
+/** Number of body bytes that restart the 10 s after which uWebSockets.js closes a connection. */
 const bytesPerIdleTime = 8 * 1024;
 
 /** Length of the write buffer of uWebSockets.js. */
 const writeBuffer = 16 * 1024;
 
 interface Server {
-  /** True if connections are closed after their reply. */
+  /** True if connections are closed after their response. */
   readonly closing: boolean;
   readonly deadlines: BodyDeadlines;
   readonly findAddress: AddressFinder;
   readonly every: DefaultHeaders;
-  /** Called once per exchange, when the reply is sent or the client has disconnected. */
+  /** Called once per exchange, when the response is sent or the client has disconnected. */
   finished(): void;
 }
 
-/** One request and its reply. Copies the head, because uWebSockets.js reuses its memory. */
+/** One request and its response. Copies the head, because uWebSockets.js reuses its memory. */
 export class UwsExchange implements Request, ArrivingBody {
   readonly method: string;
   readonly path: string;
@@ -76,7 +76,7 @@ export class UwsExchange implements Request, ArrivingBody {
   #headBytes: number;
   received = 0;
   #bytesInIdleTime = 0;
-  /** Set while the client of a refused body may keep sending. */
+  /** Set while the client of a refused body can keep sending. */
   #draining: (ArrivingBody & { bytes: number }) | undefined;
   #released = () => {};
   #over = false;
@@ -138,7 +138,7 @@ export class UwsExchange implements Request, ArrivingBody {
     this.#headers.set(name, joined);
   }
 
-  /** uWebSockets.js accepts a long head in one chunk, and heads that a proxy may read differently. */
+  /** Refuses heads that uWebSockets.js accepts: long heads, and heads that a proxy could read differently. */
   #fault(): HttpResponse | undefined {
     if (this.#headBytes > maxHead) return { status: 431 };
     const refusal = isPlainPath(this.path)
@@ -152,7 +152,7 @@ export class UwsExchange implements Request, ArrivingBody {
   }
 
   #receive(chunk: ArrayBuffer, last: boolean): void {
-    if (this.#over) return; // The rest of a body the handler did not read.
+    if (this.#over) return; // Rest of a body that the handler did not read.
     if (this.#draining !== undefined) {
       this.#drain(chunk.byteLength, last);
     } else {
@@ -185,13 +185,14 @@ export class UwsExchange implements Request, ArrivingBody {
     }
   }
 
-  /** Breaks the connection if a chunk fails. */
+  /** Sends a response in chunks. Breaks the connection if a chunk fails. */
   async #sendChunks({ status, headers, cookies }: HttpResponse, chunks: BodyChunks): Promise<void> {
     const head = { status, ...(headers && { headers }), ...(cookies && { cookies }) };
     try {
       if (this.method === 'HEAD') return this.#end(head, this.#server.closing);
       this.#res.cork(() => this.#writeHead(head));
-      // Set once: uWebSockets.js restores this handler after calling it, and would overwrite one set meanwhile.
+      // Set once: uWebSockets.js restores this handler after calling it, and would overwrite a handler set during
+      // the call.
       this.#res.onWritable(() => {
         this.#released();
         return true;
@@ -243,8 +244,8 @@ export class UwsExchange implements Request, ArrivingBody {
   }
 
   /**
-   * Sends the reply and closes at once, because uWebSockets.js would go on to answer the bytes that follow. It parses all of
-   * its input before it writes, unless a chunk exceeds its buffer. The reply is therefore padded with spaces.
+   * Sends the response and closes immediately, because uWebSockets.js would go on to handle the bytes that follow. It
+   * parses all input before it writes, unless a chunk exceeds its buffer. The response is therefore padded with spaces.
    */
   #respondAndClose({ body = '', ...head }: HttpResponse): void {
     this.#res.writeStatus(encodeResponse({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));
@@ -252,8 +253,8 @@ export class UwsExchange implements Request, ArrivingBody {
   }
 
   /**
-   * Sends the whole reply at once, and closes the connection when the client has stopped sending. The reply is one raw chunk,
-   * because `end` would close either at once or never.
+   * Sends the whole response, and closes the connection when the client has stopped sending. The response is one raw
+   * chunk, because `end` would close either immediately or never.
    */
   #respondAndDrain(response: HttpResponse): void {
     this.#res.cork(() => this.#res.writeStatus(encodeResponse(response)));
@@ -270,7 +271,7 @@ export class UwsExchange implements Request, ArrivingBody {
     else this.#keepAlive(bytes);
   }
 
-  /** Closes after uWebSockets.js has written the data of this turn. */
+  /** Closes after uWebSockets.js has written the data of this event loop iteration. */
   #closeSoon(): void {
     setImmediate(() => this.#close());
   }
@@ -295,8 +296,8 @@ export class UwsExchange implements Request, ArrivingBody {
 }
 
 /**
- * Ends a reply whose body is not sent. `endWithoutBody` gets no length, for which it would wait indefinitely. The connection is
- * closed by the client, or by the server when it closes.
+ * Ends a response whose body is not sent. `endWithoutBody` gets no length, because it would wait for the body
+ * indefinitely. The connection is closed by the client, or by the server when it closes.
  */
 function endBare(res: UwsResponse, body: string | Uint8Array | undefined, close: boolean): void {
   if (body !== undefined) res.writeHeader('content-length', String(Buffer.byteLength(body)));
@@ -304,7 +305,7 @@ function endBare(res: UwsResponse, body: string | Uint8Array | undefined, close:
   res.endWithoutBody();
 }
 
-/** A reply as one raw chunk with `connection: close`. */
+/** Encodes a response as one raw chunk with `connection: close`. */
 function encodeResponse({ status, headers = {}, cookies = [], body = '' }: HttpResponse): Uint8Array {
   const lines = [...Object.entries(headers), ...cookies.map((cookie) => ['set-cookie', cookie] as const)];
   const fields = lines.map(([name, value]) => `${name}: ${oneLine(value)}\r\n`);

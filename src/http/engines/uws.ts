@@ -7,8 +7,8 @@ import { type DefaultHeaders, defaultHeaders } from './reply-headers.ts';
 import { type App, type ListenSocket, type Uws, UwsExchange } from './uws-exchange.ts';
 
 /**
- * uWebSockets.js on Node. It answers `Expect: 100-continue` itself, speaks HTTP/1.1 only, and drops a connection after waiting
- * 10 s for a request.
+ * The HTTP engine uWebSockets.js on Node. It handles `Expect: 100-continue` itself, speaks HTTP/1.1 only, and drops a
+ * connection after waiting 10 s for a request.
  */
 export const uwsEngine: HttpEngine = {
   name: 'uws',
@@ -22,7 +22,7 @@ export const uwsEngine: HttpEngine = {
   },
 };
 
-/** Loads the add-on, an optional dependency. @throws {Error} with the missing part and how to install it */
+/** Loads the add-on, an optional dependency. @throws {Error} with the missing package or add-on and the remedy */
 export function loadUws(): Uws {
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(maxHead);
   try {
@@ -41,7 +41,7 @@ function whyNot({ message }: Error): string {
 
 function createApp(uws: Uws, tls: TlsFiles | undefined): App {
   if (tls === undefined) return uws.App();
-  readTls(tls); // uWebSockets.js reports no reason.
+  readTls(tls); // Reports the reason of a failure, as uWebSockets.js does not.
   return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile, ssl_ciphers: cipherSuites });
 }
 
@@ -80,7 +80,7 @@ class Server {
         };
         resolve({ host, port, close });
       };
-      // Without this option the port is shared, as renewing the TLS files requires.
+      // The port is shared without this option, as renewing the TLS files requires.
       this.#app.listen(host, wanted, tls === undefined ? uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0, listening);
     });
   }
@@ -90,7 +90,8 @@ class Server {
     if (this.#inFlight > 0) {
       await new Promise<void>((resolve) => {
         const cut = setTimeout(resolve, graceMs);
-        // uWebSockets.js writes the last reply at the end of this turn, and closing its socket before would lose it.
+        // uWebSockets.js writes the last response at the end of this event loop iteration. Closing its socket before
+        // would lose it.
         this.#onIdle = () => {
           clearTimeout(cut);
           setImmediate(resolve);

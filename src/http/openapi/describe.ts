@@ -12,18 +12,18 @@ import {
   RetryAfter,
 } from '../endpoint.ts';
 
-/** The part of an OpenAPI document that belongs to a host, besides its endpoints. */
+/** Host data of an OpenAPI document, in addition to the endpoints. */
 interface Host {
   readonly title: string;
   readonly summary: string;
   readonly description: string;
   readonly server: string;
   readonly securitySchemes: Json;
-  /** Security of operations that declare none of their own. */
+  /** Security of operations that declare no security. */
   readonly security?: readonly Json[];
 }
 
-/** The OpenAPI 3.1 document of a host. */
+/** Returns the OpenAPI 3.1 document of a host. */
 export function describeHost(host: Host, groups: readonly Group[]): Json {
   const { title, summary, description, server, securitySchemes, security } = host;
   const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
@@ -100,10 +100,10 @@ function mapValues<T>(values: Readonly<Record<number, T>>, map: (value: T) => Js
   return Object.fromEntries(Object.entries<T>({ ...values }).map(([name, value]) => [name, map(value)]));
 }
 
-/** The schema of every refusal (RFC 9457). */
+/** Schema of every refusal (RFC 9457). */
 const problem = {
   component: 'Problem',
-  description: 'A refusal (RFC 9457). Programs should use `code`; `detail` is for people and may change.',
+  description: 'A refusal (RFC 9457). Programs should use `code`; `detail` is for people and can change.',
   type: 'object',
   required: ['type', 'title', 'status', 'code', 'detail'],
   properties: {
@@ -116,8 +116,8 @@ const problem = {
 } as const;
 
 /**
- * The responses of an operation's refusals: one per status, with an example per code, and `default` for a failure.
- * @param getHeaders headers of the operation by status
+ * Describes the refusals of an operation: a response per status with an example per code, and `default` for a failure.
+ * @param getHeaders returns the headers of the operation by status
  */
 function refusalResponses(declared: Refusals, getHeaders: (status: number) => Json, components: Components): Json {
   const byStatus = new Map<number, Json>();
@@ -162,7 +162,7 @@ class Components {
     return jsonSchema(schema, (name, describe) => this.#refer('schemas', name, describe));
   }
 
-  /** @param part `component` is its name */
+  /** Adds a component, unless it has no name. @returns a reference, or the description itself */
   addComponent(
     section: 'parameters' | 'headers',
     { component, schema, ...rest }: { readonly component?: string; readonly schema: object },
@@ -187,8 +187,8 @@ class Components {
 type Refer = (name: string, describe: () => Json) => Json;
 
 /**
- * The JSON Schema that the document shows for a validating schema. It differs in two points: the empty pattern of a map (see
- * `Named`) becomes `additionalProperties`, and the options in `DocumentOptions` are applied.
+ * Returns the JSON Schema that the document shows for a validating schema. It differs in two points: the empty pattern
+ * of a map (see `Named`) becomes `additionalProperties`, and the options in `DocumentOptions` are applied.
  */
 function jsonSchema(schema: object, refer: Refer): Json {
   const { component, documented, example: _, ...plain } = schema as DocumentOptions & Json;
@@ -222,7 +222,7 @@ function show(keyword: string, value: unknown, refer: Refer): Json {
   }
 }
 
-/** A choice between texts becomes one `enum`, which client generators understand. */
+/** Describes a choice. A choice between texts becomes one `enum`, which client generators understand. */
 function showChoice(options: readonly object[], refer: Refer): Json {
   const texts = options.map((option) => (option as { const?: unknown }).const);
   if (texts.every((text) => typeof text === 'string')) return { type: 'string', enum: texts };
@@ -239,7 +239,7 @@ function showMap(patterns: Readonly<Record<string, object>>, refer: Refer): Json
   return { additionalProperties: jsonSchema(values, refer) };
 }
 
-/** A reference excludes `null`, so a nullable schema allows it in addition to the reference. */
+/** Returns a reference. It excludes `null`, so a nullable schema allows `null` in addition. */
 function reference(target: Json, { type, description }: { type?: unknown; description?: string }): Json {
   const words = description === undefined ? {} : { description };
   const nullable = Array.isArray(type) && type.includes('null');

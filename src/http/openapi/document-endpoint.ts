@@ -3,7 +3,7 @@ import { publicJson } from '../entity-tag.ts';
 
 const caching = { contentType: 'application/json', maxAgeSeconds: 300 };
 
-/** `GET` of an OpenAPI document. @param describe called once, on the first request */
+/** Declares `GET` of an OpenAPI document. @param describe called once, on the first request */
 export function documentEndpoint<Settings>(path: string, describe: (settings: Settings) => Json): Endpoint<Settings> {
   return {
     method: 'GET',

@@ -9,7 +9,7 @@ export interface Address {
   readonly family: 4 | 6;
 }
 
-/** IPv4 ranges that are not public: the service may reach its own network there (IANA special-purpose registry, RFC 6890). */
+/** IPv4 ranges that are not public, such as the service's own network (IANA special-purpose registry, RFC 6890). */
 const special4 = new IpNetworks([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
@@ -18,8 +18,8 @@ const special4 = new IpNetworks([
 ]);
 
 /**
- * The public IPv6 range (RFC 4291 §2.4), and the special ranges in it. Everything outside is unreachable: loopback, link-local
- * and unique local addresses, and those that embed an IPv4 address (`::ffff:0:0/96`, `64:ff9b::/96`).
+ * The public IPv6 range (RFC 4291 §2.4), and the special ranges in it. Everything outside is refused: loopback,
+ * link-local and unique local addresses, and addresses that embed an IPv4 address (`::ffff:0:0/96`, `64:ff9b::/96`).
  */
 const global6 = new IpNetworks(['2000::/3']);
 const special6 = new IpNetworks([
@@ -55,7 +55,7 @@ export function urlRule(allowPrivate: boolean): string {
  * @throws {Refusal} `invalid_body`
  */
 export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): void {
-  // The parser skips spaces, control characters and the like. People who read the URL would see another one.
+  // The parser skips spaces and control characters. People who read the URL would see another one.
   const url = !/[\s\p{Cc}\\]/u.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   const isFit =
     url !== undefined &&
@@ -64,7 +64,7 @@ export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): vo
     `${url.username}${url.password}${url.hash}` === '' &&
     !hasPortZero(text) &&
     (allowPrivate || isOfInternet(url));
-  if (!isFit) throw new Refusal('invalid_body', `Cannot take ${field}: ${urlRule(allowPrivate)}`);
+  if (!isFit) throw new Refusal('invalid_body', `\`${field}\` ${urlRule(allowPrivate)}`);
 }
 
 /** True unless the URL itself shows that its host is not public. */
@@ -73,15 +73,15 @@ export function isOfInternet(url: URL): boolean {
   return address === undefined ? !/(^|\.)localhost\.?$/.test(url.hostname) : isPublic(address);
 }
 
-/** @throws {Error} if there are no addresses, or no answer in time */
+/** @throws {Error} if the name has no addresses, or the name servers do not respond in time */
 type Resolve = (name: string) => Promise<readonly Address[]>;
 
-/** Timeout of a query, which is tried twice. */
+/** Timeout of each of two attempts of a query, ms. */
 const tryMs = 2000;
 
 /**
- * Queries the name servers of the machine. `getaddrinfo` would occupy a thread while a name server does not answer, and delay
- * commits, which use the same threads.
+ * Returns a function that queries the name servers of the machine. `getaddrinfo` would occupy a thread while a name
+ * server does not respond. That delays commits, which use the same threads.
  * @param orSystem true to look up unknown names in the hosts file
  */
 export function resolver(orSystem: boolean): Resolve {
@@ -101,28 +101,28 @@ function readAddresses(result: PromiseSettledResult<string[]>, family: 4 | 6): A
 
 function whyNot(result: PromiseSettledResult<unknown>): string {
   const { code } = (result.status === 'rejected' ? result.reason : {}) as { code?: string };
-  return code === 'ETIMEOUT' ? 'the name servers do not answer' : 'the name has no address';
+  return code === 'ETIMEOUT' ? 'the name servers do not respond' : 'the host name does not resolve';
 }
 
-/** The addresses that a part of the service may reach. */
+/** Addresses that a client of the service may reach. */
 export interface Reach {
   readonly resolve: Resolve;
   /** True if private networks may be reached, also without TLS. */
   readonly allowPrivate: boolean;
-  /** The flag that allows private networks. */
+  /** Option that allows private networks. */
   readonly allowedBy: string;
 }
 
 export class PrivateAddress extends Error {}
 
 /**
- * The addresses at which a URL may be reached. Connect only to these: a second look-up may return others.
- * @throws {Error} with a message for people, if there are none or one is private (`PrivateAddress`)
+ * Returns the addresses of a URL's host. Connect only to these: a second lookup could return others.
+ * @throws {Error} with a message for people if the host has no address, or a private one (`PrivateAddress`)
  */
 export async function addressesFor(url: URL, { resolve, allowPrivate, allowedBy }: Reach): Promise<readonly Address[]> {
   const own = addressIn(url);
   const found = own === undefined ? await resolve(url.hostname) : [own];
-  if (found.length === 0) throw new Error('the name has no address');
+  if (found.length === 0) throw new Error('the host name does not resolve');
   if (allowPrivate || found.every(isPublic)) return found;
   throw new PrivateAddress(`the address is not public; the operator of the service can allow it with ${allowedBy}`);
 }

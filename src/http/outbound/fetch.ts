@@ -4,9 +4,9 @@ import { type Address, addressesFor, PrivateAddress, type Reach } from './addres
 
 export interface FetchRules extends Reach {
   readonly version: string;
-  /** Timeout from the name lookup to the end of the answer, ms. */
+  /** Timeout from the name lookup to the end of the response, ms. */
   readonly deadlineMs: number;
-  /** Maximum size of the body of an answer, bytes. */
+  /** Maximum size of a response body, bytes. */
   readonly maxBytes: number;
   /** Certificates that are trusted instead of the system's. */
   readonly ca?: string | undefined;
@@ -14,7 +14,7 @@ export interface FetchRules extends Reach {
 
 type OutboundFailure = 'private_address' | 'timeout' | 'too_large' | 'redirect' | 'unreachable';
 
-/** No usable response. The message is for people, and has no text of the other service. */
+/** Failure to get a usable response. The message is for people, and contains no text of the other service. */
 export class OutboundError extends Error {
   readonly code: OutboundFailure;
 
@@ -34,8 +34,8 @@ interface OutboundInit {
 export type OutboundFetch = (url: string | URL, init?: OutboundInit) => Promise<Response>;
 
 /**
- * A `fetch` for URLs that somebody else has entered, such as those of an identity provider. It connects to public addresses only,
- * unless the operator allows others, follows no redirects, and is bounded in time and size.
+ * Returns a `fetch` for URLs entered by others, such as identity providers. It connects to public addresses only,
+ * unless the operator allows others. It follows no redirects, and is bounded in time and size.
  */
 export function outboundFetch(rules: FetchRules): OutboundFetch {
   return async (address, init = {}) => {
@@ -62,7 +62,7 @@ async function fetchResponse(
   let size = 0;
   const response = await exchange(url, {
     method,
-    // The other service may not compress: a small body could become a huge one.
+    // Compression is not allowed: a small body could become a huge one.
     headers: { 'user-agent': `flagmeter/${version}`, ...headers, 'accept-encoding': 'identity' },
     body: body instanceof URLSearchParams ? `${body}` : (body ?? undefined),
     addresses: await addressesFor(url, rules),
@@ -75,11 +75,11 @@ async function fetchResponse(
     },
   });
   const { statusCode: status = 0 } = response;
-  if (size > maxBytes) throw new OutboundError('too_large', `the answer is larger than ${maxBytes} bytes`);
+  if (size > maxBytes) throw new OutboundError('too_large', `the response is larger than ${maxBytes} bytes`);
   if (status >= 300 && status < 400)
-    throw new OutboundError('redirect', `answered ${status}: redirects are not followed`);
+    throw new OutboundError('redirect', `responded with ${status}: redirects are not followed`);
   if (status < 200 || status > 599 || !response.complete)
-    throw new OutboundError('unreachable', 'the answer is incomplete');
+    throw new OutboundError('unreachable', 'the response is incomplete');
   const type = response.headers['content-type'];
   const content = status === 204 || status === 205 ? null : Buffer.concat(chunks);
   return new Response(content, { status, headers: pickHeaders(response.headers, type) });
@@ -97,7 +97,7 @@ function pickHeaders(
 }
 
 function late({ deadlineMs }: FetchRules): OutboundError {
-  return new OutboundError('timeout', `no answer within ${deadlineMs / 1000} seconds`);
+  return new OutboundError('timeout', `no response within ${deadlineMs / 1000} seconds`);
 }
 
 function toOutboundError(error: unknown): OutboundError {
@@ -122,8 +122,8 @@ interface OutboundRequest {
 }
 
 /**
- * Connects to a checked address without following redirects. Resolves once the response, or enough of it, has been read. `fetch` would
- * look the name up again.
+ * Connects to a checked address without following redirects. Resolves once the response, or enough of it, has been
+ * read. `fetch` would look the name up again.
  */
 export async function exchange(url: URL, asked: OutboundRequest): Promise<IncomingMessage> {
   const { method, headers, body, addresses, signal, ca, take } = asked;
@@ -134,7 +134,7 @@ export async function exchange(url: URL, asked: OutboundRequest): Promise<Incomi
     const request = begin(url, options);
     request.on('error', reject);
     request.on('upgrade', (response, socket) => {
-      socket.destroy(); // The protocol was upgraded. Without this, no event would follow.
+      socket.destroy(); // The protocol was upgraded. Unless the socket is destroyed, no event would follow.
       resolve(response);
     });
     request.on('response', (response) => {

@@ -14,13 +14,13 @@ import {
 } from '../types.ts';
 
 /**
- * Requests to the metrics host that a front-end thread forwards to the main thread. Messages without bytes have only strings and
- * numbers, because Bun clones such objects several times faster.
+ * Message of a front-end thread, which forwards requests to the metrics host on the main thread. Messages without bytes
+ * have only strings and numbers, because Bun clones such objects several times faster.
  */
 
 type ToMain = ForwardedHead | ({ readonly id: number } & BodyProgress);
 
-/** A new request. Its id is unique among those of the thread. */
+/** A new request. Its id is unique within the thread. */
 interface ForwardedHead {
   readonly kind: 'request';
   readonly id: number;
@@ -29,9 +29,9 @@ interface ForwardedHead {
   readonly query: string;
   /** Address of the connection. The main thread evaluates the headers of proxies. */
   readonly connected: string;
-  /** JSON of the names and values. */
+  /** JSON of the header names and values. */
   readonly headers: string;
-  /** The body, if the thread has read it already. */
+  /** Body, if the thread has read it already. */
   readonly body?: Uint8Array;
 }
 
@@ -44,23 +44,23 @@ type BodyProgress =
 
 type ToThread = { readonly id: number } & (
   | ForwardedResponse
-  /** Asks for the body. `free` is that of its budget. */
+  /** Requests the body. `free` belongs to its budget. */
   | { readonly kind: 'read'; readonly limit: number; readonly free?: number }
   /** The budget of the body is used up. */
   | { readonly kind: 'refuse'; readonly failure: Failure }
 );
 
-/** A whole reply. The metrics host has no chunked ones, and sets no cookies. */
+/** A whole response. The metrics host has no chunked responses, and sets no cookies. */
 interface ForwardedResponse {
   readonly kind: 'reply';
   readonly status: number;
-  /** JSON. */
+  /** JSON of the headers. */
   readonly headers?: string;
   readonly body?: string | Uint8Array;
   readonly code?: RefusalCode;
 }
 
-/** Cloning a view would also clone the memory around it. */
+/** Copies a view, because cloning it would also clone the memory around it. */
 function ownMemory(bytes: Uint8Array): Uint8Array {
   const { buffer, byteLength } = bytes;
   const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
@@ -89,7 +89,7 @@ export class Forwarder {
     port.on('close', () => this.#end());
   }
 
-  /** Resolves with 503 if the main thread has stopped. */
+  /** Forwards a request. Resolves with 503 if the main thread has stopped. */
   forward(request: Request, body?: Uint8Array): Promise<HttpResponse> {
     return new Promise((respond) => {
       if (this.#ended) return respond(problem(stopping));
@@ -132,7 +132,7 @@ export class Forwarder {
       ...(body !== undefined && { body }),
       ...(code !== undefined && { code }),
     };
-    // The HTTP engine closes the connection if it has refused the body before the reply.
+    // The HTTP engine closes the connection if it has refused the body before the response.
     if (exchange.refusal === undefined || exchange.reading === undefined) exchange.respond(response);
     else void exchange.reading.then(() => exchange.respond(response));
   }
@@ -147,7 +147,7 @@ export class Forwarder {
               if (exchange.refusal !== undefined) throw exchange.refusal;
               this.#send({ kind: 'charge', id, bytes });
             },
-            give: () => {}, // The main thread does when it receives the outcome.
+            give: () => {}, // The main thread returns the charge when it receives the result.
           };
     try {
       const body = await exchange.request.body(limit, budget);
@@ -170,7 +170,7 @@ export class Forwarder {
 
 type Responder = Pick<ListenOptions, 'dispatch' | 'findAddress'>;
 
-/** Answers the requests that a `Forwarder` forwards. If the port closes, the clients are gone. */
+/** Dispatches the requests that a `Forwarder` forwards. If the port closes, the clients are gone. */
 export class Receiver {
   readonly #port: MessagePort;
   readonly #listener: Responder;
@@ -251,11 +251,11 @@ interface Reading {
   readonly budget: ByteBudget | undefined;
   resolve(body: Uint8Array): void;
   reject(error: Error): void;
-  /** Bytes charged for it. */
+  /** Bytes charged for the body. */
   charged: number;
 }
 
-/** A request that another thread has accepted. That thread reads its body, once the handler asks for it. */
+/** A request that another thread has accepted. That thread reads the body once the handler asks for it. */
 class ForwardedRequest implements Request {
   readonly method: string;
   readonly path: string;

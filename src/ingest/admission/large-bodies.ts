@@ -2,13 +2,13 @@ import { Refusal } from '../../contract/errors.ts';
 import type { ByteBudget } from '../../http/types.ts';
 import { RoundRobin } from '../../runtime/fair-queue.ts';
 
-/** Bodies up to this size are processed on arrival, outside the budget. Most packets are this small. */
+/** Maximum size of bodies that are processed on arrival, outside the budget. Most packets are this small. */
 const smallBody = 4096;
 
-/** Bytes of large bodies processed per turn of the event loop: a few milliseconds of work. */
+/** Bytes of large bodies processed per event loop iteration: a few milliseconds of work. */
 const bytesPerTurn = 32 * 1024;
 
-/** Maximum share of the budget for one sender's waiting bodies. */
+/** Maximum share of the budget for the waiting bodies of one sender. */
 const ownShare = 1 / 2;
 
 interface SizedBody {
@@ -16,8 +16,8 @@ interface SizedBody {
 }
 
 /**
- * Bodies large enough to delay other requests. They share a memory budget from their first byte until they are processed. Each turn of
- * the event loop processes only some of them, round robin over their senders.
+ * Bodies large enough to delay other requests. They share a memory budget from their first byte until they are
+ * processed. Each event loop iteration processes only some of them, round robin over their senders.
  */
 export class LargeBodies implements ByteBudget {
   readonly free = smallBody;
@@ -26,10 +26,10 @@ export class LargeBodies implements ByteBudget {
   readonly #nextTurn: (callback: () => void) => unknown;
   /** Callbacks that resume the waiting bodies, by sender, weighted by their bytes. */
   readonly #waiting = new RoundRobin<() => void>();
-  /** Bytes processed in the current turn of the event loop. */
+  /** Bytes processed in the current event loop iteration. */
   #begun = 0;
 
-  /** @param max bytes @param nextTurn calls back in the next turn of the event loop */
+  /** @param max bytes @param nextTurn calls back in the next event loop iteration */
   constructor(max: number, nextTurn: (callback: () => void) => unknown = setImmediate) {
     this.#max = max;
     this.#nextTurn = nextTurn;
@@ -44,7 +44,7 @@ export class LargeBodies implements ByteBudget {
     this.held -= bytes;
   }
 
-  /** For a body that the HTTP engine did not read. @throws {Refusal} `backpressure` */
+  /** Charges a body that the HTTP engine did not read. @throws {Refusal} `backpressure` */
   hold({ length }: SizedBody): void {
     if (length > this.free) this.take(length);
   }
@@ -53,7 +53,7 @@ export class LargeBodies implements ByteBudget {
     if (length > this.free) this.give(length);
   }
 
-  /** `undefined` if it is the body's turn. @throws {Refusal} `backpressure` if too much of this sender is waiting already */
+  /** @returns `undefined` for an immediate slot @throws {Refusal} `backpressure` if too much of the sender waits */
   waitForSlot({ length }: SizedBody, sender: string): Promise<void> | undefined {
     if (length <= this.free) return undefined;
     if (this.#waiting.weight === 0 && this.#begun < bytesPerTurn) {

@@ -1,18 +1,18 @@
 /*
- * src/ingest/admission: decides who waits or is refused. rate-limits.ts limits the rates of applications and of senders without a key,
- * shared-rate-limits.ts does so across threads, and large-bodies.ts limits memory and concurrency.
+ * src/ingest/admission: decides which messages wait or are refused. rate-limits.ts limits applications and senders
+ * without a key, shared-rate-limits.ts does so across threads, and large-bodies.ts limits memory and concurrency.
  */
 
 import { findNetwork } from '../../runtime/addresses.ts';
 
-/** `null`: the default of the service. */
+/** Application with its limits. `null` stands for the default of the service. */
 export interface LimitedApplication {
   readonly number: number;
   readonly rate: number | null;
   readonly burst: number | null;
 }
 
-/** Body bytes per token: most packets fit into one. */
+/** Body bytes per token. Most packets cost one token. */
 const bytesPerToken = 4096;
 
 export function tokensFor(bytes: number): number {
@@ -39,12 +39,12 @@ export class RateLimits {
     this.#burst = burst;
   }
 
-  /** Takes the tokens of one packet or report. @param bytes of its body @returns 0 if it may pass, else the seconds to wait */
+  /** Takes the tokens of one message. @param bytes of its body @returns 0 if it can pass, else the seconds to wait */
   take(application: LimitedApplication, now: number, bytes: number): number {
     return this.#findBucket(application, now).take(now, tokensFor(bytes));
   }
 
-  /** The application may owe the tokens, because the cost is known only after the work was done. */
+  /** Takes tokens even if there are too few, because the cost is known only after the work was done. */
   owe(application: LimitedApplication, now: number, tokens: number): void {
     this.#findBucket(application, now).owe(now, tokens);
   }
@@ -70,7 +70,7 @@ export class RateLimits {
     return fresh;
   }
 
-  /** The limits of an application: those of the service unless its own are lower. */
+  /** Returns the limits of an application: the service's limits, unless its own limits are lower. */
   protected findLimits({ rate, burst }: LimitedApplication): EffectiveLimits {
     const own = { rate: rate ?? this.#rate, burst: burst ?? (rate === null ? this.#burst : rate * 2) };
     if (this.#rate === 0) return own;
@@ -111,7 +111,7 @@ export class TokenBucket {
     this.#tokens -= cost;
   }
 
-  /** Seconds until there are enough tokens; 0 if there are. Takes nothing. */
+  /** Returns the seconds until there are enough tokens; 0 if there are. Takes nothing. */
   wait(now: number, cost = 1): number {
     if (this.rate === 0) return 0;
     const elapsed = Math.max(0, now - this.#filledAt);
@@ -123,8 +123,8 @@ export class TokenBucket {
 }
 
 /**
- * A token bucket per key. Senders choose the keys, so at most `max` buckets are kept. The least recently used ones are evicted:
- * they are the likeliest to be full again.
+ * Token buckets by key. Senders choose the keys, so at most `max` buckets are kept. The least recently used buckets are
+ * evicted, because they are the likeliest to be full again.
  */
 export class KeyedLimits {
   readonly #buckets = new Map<string, TokenBucket>();
@@ -150,7 +150,7 @@ export class KeyedLimits {
     return this.#buckets.size;
   }
 
-  /** Seconds until a key has enough tokens; 0 if it has. Takes nothing. */
+  /** Returns the seconds until a key has enough tokens; 0 if it has. Takes nothing. */
   wait(key: string, now: number, cost = 1): number {
     return this.#rate === 0 ? 0 : (this.#buckets.get(key)?.wait(now, cost) ?? 0);
   }
@@ -174,7 +174,7 @@ export class KeyedLimits {
     return bucket;
   }
 
-  /** A new iterator skips all removed keys, of which a full map has thousands, so one eviction frees a hundredth of the map. */
+  /** Evicts a hundredth of the buckets. A new iterator skips all removed keys, of which a full map has thousands. */
   #evict(): void {
     let left = Math.ceil(this.#max / 100);
     for (const key of this.#buckets.keys()) {
@@ -192,9 +192,9 @@ const each = { rate: 16, burst: 256 };
 const together = { rate: 256, burst: 4096 };
 
 /**
- * Limits the cost of large bodies without a known key. A few kB of gzip can take megabytes to decode, so without a limit anyone
- * could keep the service busy. Each network has its own limit. One attacker then leaves room for others whose key is not at the
- * beginning of their reports.
+ * Limits the cost of large bodies without a known key. A few kB of gzip can take megabytes to decode, so without a
+ * limit anyone could keep the service busy. Each network has its own limit. One attacker therefore leaves room for
+ * other senders whose key is not at the beginning of their reports.
  */
 export class UnknownSenders {
   readonly #each = new KeyedLimits(each.rate, each.burst);
@@ -210,7 +210,7 @@ export class UnknownSenders {
     this.#together.owe(now, tokens);
   }
 
-  /** Seconds until the network of an address has enough tokens; 0 if it has. Takes nothing. */
+  /** Returns the seconds until the network of an address has enough tokens; 0 if it has. Takes nothing. */
   wait(address: string, now: number, tokens: number): number {
     return Math.max(this.#each.wait(findNetwork(address), now, tokens), this.#together.wait(now, tokens));
   }

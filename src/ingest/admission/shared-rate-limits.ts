@@ -1,6 +1,6 @@
 import { type Bucket, type EffectiveLimits, type LimitedApplication, RateLimits } from './rate-limits.ts';
 
-/** The bucket of an application in memory that threads share, and the limits that it was opened with. */
+/** Bucket of an application in memory that threads share, and the limits with which it was opened. */
 export interface SharedLimit extends EffectiveLimits {
   readonly application: number;
   readonly memory: SharedArrayBuffer;
@@ -11,8 +11,8 @@ const number = new Float64Array(1);
 const bits = new BigInt64Array(number.buffer);
 
 /**
- * As `TokenBucket`, for several threads. Its state is one number, the time when it was empty or, after a debt, will be. So a
- * thread takes tokens with one atomic exchange, and no thread waits for another.
+ * A `TokenBucket` for several threads. Its state is one number: the time when it was empty or, after a debt, will be. A
+ * thread takes tokens with one atomic exchange, so no thread waits for another.
  */
 export class SharedBucket implements Bucket {
   readonly rate: number;
@@ -21,7 +21,7 @@ export class SharedBucket implements Bucket {
   /** Origin of this thread's monotonic clock in the time of the bucket, ms. */
   readonly #origin: number;
 
-  /** @param origin of this thread's monotonic clock, ms from an origin that all threads share */
+  /** @param origin of this thread's monotonic clock, in ms from an origin that all threads share */
   constructor({ rate, burst, memory }: SharedLimit, origin: number) {
     this.rate = rate;
     this.burst = burst;
@@ -29,7 +29,7 @@ export class SharedBucket implements Bucket {
     this.#origin = origin;
   }
 
-  /** Memory of a full bucket. */
+  /** Allocates the memory of a full bucket. */
   static memory(): SharedArrayBuffer {
     const memory = new SharedArrayBuffer(8);
     new Float64Array(memory)[0] = Number.NEGATIVE_INFINITY;
@@ -69,7 +69,7 @@ export class SharedBucket implements Bucket {
   }
 }
 
-/** The rate limits of the main thread, which opens all buckets. Their limits hold for all threads together. */
+/** Rate limits of the main thread, which opens all buckets. The limits hold for all threads together. */
 export class SharedRateLimits extends RateLimits {
   readonly #publish: (limit: SharedLimit) => void;
 
@@ -87,7 +87,7 @@ export class SharedRateLimits extends RateLimits {
   }
 }
 
-/** The rate limits of another thread, which knows the buckets that were published. */
+/** Rate limits of another thread, which knows the published buckets. */
 export class ThreadRateLimits extends RateLimits {
   readonly #shared = new Map<number, SharedLimit>();
   readonly #origin: number;
@@ -108,7 +108,7 @@ export class ThreadRateLimits extends RateLimits {
     this.#shared.delete(applicationNumber);
   }
 
-  /** Whether the bucket of an application is known here. If not, the main thread opens it for the first message that it receives. */
+  /** True if this thread knows the application's bucket. Otherwise the main thread opens it for the first message. */
   covers(application: LimitedApplication): boolean {
     const { rate, burst } = this.findLimits(application);
     const shared = this.#shared.get(application.number);

@@ -7,10 +7,10 @@ import type { Log } from '../../runtime/log.ts';
 import { unwrapResult } from '../../runtime/thread-calls.ts';
 import type { DecodedBody, DecodeResult, DecodeTask, LargeFormat } from './decode-worker.ts';
 
-/** Decodes large reports in a separate thread. A few kB of gzip may take a second, during which nothing else would be answered. */
+/** Decodes large reports in a separate thread. A few kB of gzip can take a second, and would block other requests. */
 export interface DecodePool {
   /**
-   * Runs work on a large report when it is the sender's turn. One report is in memory at a time, round robin over senders.
+   * Runs work on a large report when it is the sender's turn. Holds one report at a time, round robin over senders.
    * @throws {Refusal} `rate_limited` or `backpressure` if too many reports wait already
    */
   schedule<T>(sender: string, work: () => Promise<T>): Promise<T>;
@@ -43,7 +43,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
     minThreads: 0,
     maxThreads: 1,
     idleTimeout,
-    // The thread collects garbage between reports, which takes an event loop.
+    // The thread collects garbage between reports, for which it needs an event loop.
     atomics: 'disabled',
   });
   const queue = new FairQueue(bounds);
@@ -75,12 +75,12 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
   };
 }
 
-/** @throws {Error} if the thread stops in the middle of a report; it is replaced */
+/** @throws {Error} if the thread stops in the middle of a report; the pool replaces the thread */
 function run(pool: Piscina, task: DecodeTask, memory: ArrayBuffer): Promise<DecodeResult> {
   return pool.run(task, { name: 'decode', transferList: [memory] });
 }
 
-/** The bytes in a buffer of their own. It is detached when it is transferred to another thread. */
+/** Returns the bytes in a separate buffer. It is detached when it is transferred to another thread. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

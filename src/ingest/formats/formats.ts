@@ -6,7 +6,7 @@ import { reports } from './reports/format.ts';
 import { telemetry } from './telemetry/format.ts';
 import { unleash } from './unleash/format.ts';
 
-/** The formats by the routes of their messages, in the order of the OpenAPI document. */
+/** Formats by the routes of their messages, in the order of the OpenAPI document. */
 const byRoute = { telemetry, identities, usage: reports, metrics: reports, unleash, otlp } satisfies Readonly<
   Record<MessageRoute, Format>
 >;

@@ -4,12 +4,12 @@ import { bytesField, joinFields, numberField, ProtoReader } from '../../grpc/pro
 import { messageFrame, messageIn, type RpcStatus, rpcCodes, toRpcStatus } from '../../grpc/protocol.ts';
 import { formatCalls } from '../formats/formats.ts';
 
-/** `HealthCheckResponse.ServingStatus` of `proto/grpc/health/v1/health.proto`. */
+/** Values of `HealthCheckResponse.ServingStatus` in `proto/grpc/health/v1/health.proto`. */
 const statuses = { serving: 1, notServing: 2, unknownService: 3 };
 
 const healthService = 'grpc.health.v1.Health';
 
-/** The service names: the empty name for the whole server, and each service that takes data. All have one status. */
+/** Service names: the empty name for the whole server, and each service that takes data. All have the same status. */
 const services: readonly string[] = ['', ...formatCalls.map(({ service }) => service)];
 
 const maxRequest = 4096;
@@ -22,7 +22,7 @@ const maxRequest = 4096;
  * @see https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
 export class Health {
-  /** Maximum number of open watches. Each holds memory for as long as its caller likes. */
+  /** Maximum number of open watches. Each watch holds memory until its caller ends it. */
   readonly #maxWatches: number;
   /** Called for each watch that is closed because there are too many. */
   readonly #dropped: () => void;
@@ -48,7 +48,7 @@ export class Health {
     for (const [watch, known] of this.#watches) if (known) watch.send(this.#encodeStatus());
   }
 
-  /** Closes every watch: they would outlast the server otherwise. */
+  /** Closes every watch, because watches would outlast the server. */
   close(): void {
     this.setServing(false);
     for (const watch of this.#watches.keys()) watch.end();
@@ -91,7 +91,7 @@ export class Health {
     if (this.#watches.size > this.#maxWatches) this.#endOldest();
   }
 
-  /** The oldest is closed and the newest admitted: otherwise useless watches could lock others out. */
+  /** Ends the oldest watch. If the newest were refused instead, useless watches could lock others out. */
   #endOldest(): void {
     for (const watch of this.#watches.keys()) {
       this.#watches.delete(watch);
@@ -114,7 +114,7 @@ const tooMany: RpcStatus = {
 
 const unknown: RpcStatus = { code: rpcCodes.notFound, message: 'Unknown service', trailers: [] };
 
-/** The service name in a `HealthCheckRequest`. @throws {Refusal} `invalid_protobuf` */
+/** Reads the service name of a `HealthCheckRequest`. @throws {Refusal} `invalid_protobuf` */
 function readService(request: Uint8Array): string {
   const reader = new ProtoReader(request);
   let service = '';

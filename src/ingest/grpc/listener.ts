@@ -26,12 +26,12 @@ import type { Intake } from '../pipeline.ts';
 import { Health } from './health.ts';
 
 export interface GrpcOptions extends CallDeps, ListenOptions {
-  /** Serves HTTP/1.1. */
+  /** HTTP engine that serves HTTP/1.1. */
   readonly engine: HttpEngine;
   readonly maxConnections?: number;
-  /** Proxies: each connection of theirs serves many clients. */
+  /** Trusted proxies. Each of their connections serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'>;
-  /** Maximum bytes held by all calls with incomplete messages, and by those with unread answers. */
+  /** Maximum bytes held by all calls with incomplete messages. Unread responses have the same limit. */
   readonly maxBytes?: number;
   readonly maxWatches?: number;
   readonly slow?: SlowRequests;
@@ -39,7 +39,7 @@ export interface GrpcOptions extends CallDeps, ListenOptions {
 
 export interface GrpcListener extends RenewableListener {
   readonly totals: CallTotals;
-  /** Takes data from now on. */
+  /** Starts to accept messages. */
   begin(deps: FormatDeps): void;
   /** Reports to `grpc.health.v1` watchers whether the service takes data. */
   setServing(serving: boolean): void;
@@ -51,13 +51,13 @@ const usualConnections = 2_048;
 
 const usualWatches = 1_024;
 
-/** Calls with incomplete messages may hold this much, or a few of the largest messages. */
+/** Minimum limit of bytes in calls with incomplete messages. The limit also allows a few of the largest messages. */
 const minBytes = 64 * 1024 * 1024;
 
 /** Interval at which slow calls are cancelled, ms. */
 const sweepEveryMs = 1000;
 
-/** Delay until memory of cancelled calls is freed, ms, if there were many. */
+/** Interval at which the memory of cancelled calls is freed, if there were many, ms. */
 const cleanEveryMs = 2_000;
 const manyCalls = 500;
 
@@ -67,16 +67,16 @@ function cleanUpAfter(guard: GrpcGuard): void {
   collectGarbage();
 }
 
-/** Maximum concurrent calls of a connection. Those that wait cost memory of their sender, not ours. */
+/** Maximum concurrent calls of a connection. Excess calls queue in the client, not here. */
 const maxCalls = 32;
 
 /**
- * Calls that the client of a connection may reset in one burst, and a second. Above both it gets GOAWAY with ENHANCE_YOUR_CALM: a call that
- * was reset frees its place for the next one, so a client could begin any number of them ("rapid reset", CVE-2023-44487).
+ * Calls that a client may reset in one burst, and per second. Above both it gets GOAWAY with ENHANCE_YOUR_CALM, because
+ * a reset frees a place, and the client could begin any number of calls ("rapid reset", CVE-2023-44487).
  */
 const resets = { streamResetBurst: 200, streamResetRate: 33 };
 
-/** The guard limits the memory of all sessions together. */
+/** Options of sessions. The guard limits the memory of all sessions together. */
 const sessionOptions = {
   ...resets,
   settings: { maxConcurrentStreams: maxCalls },
@@ -84,8 +84,8 @@ const sessionOptions = {
 };
 
 /**
- * Starts the gRPC listener: the operations that take data, the health service and server reflection. It also serves routes of HTTP, so
- * that one port is enough: each stream of HTTP/2 by its content type, and HTTP/1.1 through the HTTP engine.
+ * Starts the gRPC listener: the operations that take data, the health service and server reflection. It also serves
+ * HTTP routes, so that one port is enough: HTTP/2 streams by content type, and HTTP/1.1 through the HTTP engine.
  * @throws {Error} if the address cannot be bound; the message gives the address and the reason
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
@@ -168,11 +168,11 @@ interface IncomingCall {
   frame: Buffer | undefined;
 }
 
-/** The methods that take data. They refuse calls until `begin`: gRPC listens before the service is ready. */
+/** Methods that take data. They refuse calls until `begin`, because gRPC listens before the service is ready. */
 class IntakeMethods {
   readonly methods: readonly Method[];
   readonly #deps: CallDeps;
-  /** By path. */
+  /** Intakes by path. */
   readonly #intakes = new Map<string, Intake<IncomingCall, CallResponse>>();
 
   constructor(deps: CallDeps) {
@@ -230,7 +230,7 @@ function grpcTransport({ clock, maxReport }: CallDeps): CallTransport<IncomingCa
     address: ({ call }) => call.connection.socket.remoteAddress ?? '',
     read(incoming, budget) {
       const frame = incoming.frame!;
-      incoming.frame = undefined; // Freed while the report waits for the disk.
+      incoming.frame = undefined; // Frees the frame while the report waits for the disk.
       if (!isCompressed(frame)) {
         const message = frame.subarray(headerBytes);
         budget.hold(message);

@@ -5,13 +5,13 @@ import { documentEndpoint } from '../../http/openapi/document-endpoint.ts';
 import { formats } from '../formats/formats.ts';
 import { type Limits, metricsHost } from './metrics-host.ts';
 
-/** The settings of this deployment that the document shows. */
+/** Settings of this deployment that the document shows. */
 export interface DocumentSettings extends Limits {
   /** Public URL of the metrics host. */
   readonly server: string;
 }
 
-/** The OpenAPI 3.1 document of the metrics host. */
+/** Returns the OpenAPI 3.1 document of the metrics host. */
 export function describeMetricsHost(settings: DocumentSettings): Json {
   const { server } = settings;
   const operations = { ...health, endpoints: [...health.endpoints, ...metricsDocument.endpoints] };
@@ -31,12 +31,12 @@ export const metricsDocument: Group<DocumentSettings> = {
 };
 
 function introduction({ maxBody, maxReport, metricsPathPrefix }: Limits): string {
-  return `A 202 or 200 answer to a packet or report means that it is on disk: neither a crash nor a power cut loses it.
+  return `A 202 or 200 response to a packet or report means that it is on disk: neither a crash nor a power cut loses it.
 A refused request changes nothing.
 
 The maximum length is ${maxBody} bytes, and ${maxReport} for reports, after decompression: bodies may be sent with \`Content-Encoding: gzip\`.
 They are UTF-8. Counts are integers from 0 to 2147483647, and numbers are finite. Names are 1 to 256 bytes long without control characters;
-\`__proto__\`, \`constructor\` and the like are ordinary names. If an object has a key twice, the last one counts.
+\`__proto__\`, \`constructor\` and the like are ordinary names. If an object has a key twice, the last value counts.
 
 429 and 503 carry \`Retry-After\` in seconds. Refusals are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
 

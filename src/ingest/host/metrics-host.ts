@@ -9,7 +9,7 @@ export interface Limits extends BodyLimits {
   readonly metricsPathPrefix?: string;
 }
 
-/** The endpoints of the metrics host. `/healthz` and `/readyz` are beside them on every listener. */
+/** Returns the endpoints of the metrics host. Every listener has `/healthz` and `/readyz`, too. */
 export function metricsHost(limits: Limits): readonly Group<FormatDeps>[] {
   const { metricsPathPrefix } = limits;
   const forPages = formats.flatMap(({ pages }) => pages?.(limits) ?? []);
@@ -26,7 +26,7 @@ export function packetRoutes({
   return metricsPathPrefix === undefined ? [packets] : [packets, under(metricsPathPrefix, packets)];
 }
 
-/** The same endpoints under another path, without operations: the document describes them once. */
+/** Returns the same endpoints under another path, without operations: the document describes them once. */
 function under<Deps>(prefix: string, group: Group<Deps>): Group<Deps> {
   const endpoints = group.endpoints.map(({ operation, ...each }) => ({ ...each, path: `${prefix}${each.path}` }));
   return { ...group, endpoints };

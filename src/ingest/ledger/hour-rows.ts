@@ -4,7 +4,7 @@ import { LedgerBound, ofOtherSenders } from '../../storage/aggregate/hot-ledger.
 import type { LedgerRow } from '../../storage/commit/batch.ts';
 import { encodeDimensions, type LedgerDimensions } from '../../storage/lmdb/ledger.ts';
 
-/** Limits of the index of accepted senders, which finds a row without building its text: entries, and length of a User-Agent. */
+/** Limits of the index of accepted senders, which saves building texts: entries, and length of a User-Agent. */
 const maxRecent = 300;
 const maxRecentAgent = 300;
 
@@ -19,7 +19,7 @@ interface RecentSender extends AcceptedSender {
   readonly row: LedgerRow;
 }
 
-/** The ledger rows of one application in one hour. They are bounded, because unauthenticated senders choose their content. */
+/** Ledger rows of one application in one hour. Bounded, because unauthenticated senders choose the content. */
 export class HourRows {
   readonly application: number;
   readonly hour: number;
@@ -51,7 +51,7 @@ export class HourRows {
     return this.#rows.get(otherText) ?? this.#open(other, otherText);
   }
 
-  /** The row of an accepted message. Found without building the subject's text, because this runs once a packet. */
+  /** Returns the row of an accepted message. Runs for every packet, so it does not build the subject's text. */
   acceptedRow(sender: AcceptedSender): LedgerRow {
     const name = sender.instance ?? sender.userAgent;
     const recent = this.#recent.get(name);
@@ -94,15 +94,15 @@ function isSameSender(a: AcceptedSender, b: AcceptedSender): boolean {
   );
 }
 
-/** A text from a request as it is stored. */
+/** Returns a text of a request as it is stored. */
 export function orNull(text: string | undefined): string | null {
   return text === undefined ? null : ledgerText(text);
 }
 
-/** The longest text from a request that the ledger keeps, in characters. */
+/** Maximum length of a text from a request in the ledger, in characters. */
 const longest = 200;
 
-/** Keys, secrets and tokens. A recognisable prefix of those of this service is kept. */
+/** Patterns of keys, secrets and tokens. A recognisable prefix of this service's keys is kept. */
 const secrets = /(fm_[a-z]+_[0-9a-z]{0,6})[\w-]*/gi;
 const tokens = /eyJ[\w-]{8,}[\w.-]*/g;
 
@@ -113,7 +113,7 @@ export function ledgerText(text: string): string {
   return cut(open);
 }
 
-/** The open part of a token of Unleash, as `default:production.…`; `undefined` for any other text. */
+/** Returns the open part of a token of Unleash, such as `default:production.…`; `undefined` for any other text. */
 export function findOpenPart(token: string): string | undefined {
   const open = openPart.exec(token)?.[0];
   return open === undefined || open === token ? undefined : `${open}…`;

@@ -50,25 +50,25 @@ interface RefusalOwner {
   readonly origin?: string | undefined;
 }
 
-/** What a ledger has in memory only. */
+/** Figures that a ledger has in memory only. */
 export interface LedgerFigures {
   readonly unattributed: ReadonlyMap<RefusalCode, number>;
   readonly attributed: ReadonlyMap<RefusalCode, number>;
-  /** Latest last. */
+  /** Refusals, latest last. */
   readonly latestUnattributed: readonly UnattributedRefusal[];
 }
 
 interface LedgerDeps {
-  /** Rows of earlier runs. Absent in a thread without the store: `HotLedger` bounds the rows of all threads. */
+  /** Store with rows of earlier runs. Absent in other threads: `HotLedger` bounds the rows of all threads. */
   readonly store?: UsageTables;
   readonly clock: Clock;
-  /** In a thread besides the main one: sends the result of `takeFigures`. */
+  /** Sender of the result of `takeFigures`, in every thread except the main thread. */
   readonly outbox?: Pick<Outbox, 'send' | 'sendLater'>;
-  /** Where an application's counts wait for the next commit. */
+  /** Returns the lane in which an application's counts wait for the next commit. */
   findLane(applicationNumber: number): LedgerBatch;
 }
 
-/** A batch, or the lane whose next batch includes the counts. */
+/** A batch, or a lane whose next batch includes the counts. */
 interface LedgerBatch {
   readonly ledger: LedgerTotals;
 }
@@ -76,14 +76,14 @@ interface LedgerBatch {
 /** Maximum number of cached rows: about 30 MB. */
 const maxRows = 50_000;
 
-/** An accepted packet is counted in its own batch, so both are on disk or neither is. Everything else goes with the next batch. */
+/** Counts messages. An accepted packet is counted in its own batch, and everything else in the next batch. */
 export class Ledger {
-  /** Refusals outside any application's ledger, by code. */
+  /** Refusals without a known application, by code. */
   readonly unattributed = new Map<RefusalCode, number>();
   readonly latestUnattributed = new UnattributedRefusals();
   /** Refusals in the ledger of an application, by code. */
   readonly attributed = new Map<RefusalCode, number>();
-  /** Accepted usage and metrics reports. */
+  /** Number of accepted usage and metrics reports. */
   reports = 0;
   readonly #deps: LedgerDeps;
   readonly #hours = new Map<number, HourRows>();
@@ -104,13 +104,13 @@ export class Ledger {
     this.#countAccepted(batch, application, sender, at);
   }
 
-  /** Counts an accepted message: in its own batch, or in the next one if it has nothing new. */
+  /** Counts an accepted message in its own batch, or in the next batch if the message has nothing new. */
   accepted(source: AttributedSource, batch: LedgerBatch = this.#findLane(source)): void {
     if (source.route !== 'identities') this.reports += 1;
     this.#countAccepted(batch, source.application, createSender(source), this.#deps.clock.now());
   }
 
-  /** Counts a note. @param path of the entry that it is about, as the example */
+  /** Counts a note. @param path of the entry that the note is about, as the example */
   noted(source: AttributedSource, code: LedgerNote, batch: LedgerBatch = this.#findLane(source), path?: string): void {
     const at = this.#deps.clock.now();
     const dimensions = { ...acceptedDimensions(createSender(source)), outcome: 'noted', code } as const;
@@ -118,7 +118,7 @@ export class Ledger {
     batch.ledger.add(this.#findRow(source.application, dimensions, at), at, example);
   }
 
-  /** The subject of notes that are decided when the message is compared with earlier ones. They lack the code. */
+  /** Returns the subject, without the code, of notes that result from comparing a message with earlier ones. */
   noteDimensions(source: AttributedSource): string {
     const { userAgent, instance, ...subject } = acceptedDimensions(createSender(source));
     const shown = { userAgent: orNull(userAgent), instance: orNull(instance) };
@@ -145,14 +145,14 @@ export class Ledger {
     this.#deps.outbox?.send();
   }
 
-  /** Counts a refusal of a sender without a known application. Only process-wide counters show it. */
+  /** Counts a refusal of a sender without a known application. It is shown only in process-wide counters. */
   refusedUnattributed(refusal: Refusal, source: LedgerSource, claim: Claim): void {
     this.latestUnattributed.add(refusal.code, source, claim, this.#deps.clock.now());
     this.refusedUnread(refusal);
     if (source.route === 'unleash' && refusal.code === 'unknown_key') this.#refusedToken(refusal, source, claim);
   }
 
-  /** Counts a refused token of Unleash, so that its owner finds it later: most SDKs discard what is refused. */
+  /** Counts a refused token of Unleash, so that its owner finds it later. Most SDKs discard refused messages. */
   #refusedToken({ code, status }: Refusal, source: LedgerSource, { appKey = '' }: Claim): void {
     const instance = findOpenPart(appKey);
     if (instance === undefined) return;
@@ -208,7 +208,7 @@ export class Ledger {
     return rows;
   }
 
-  /** Evicts all rows if there are too many. They hold no counts, and committed ones are read back from the store. */
+  /** Evicts all rows if there are too many. They hold no counts, and committed rows are read back from the store. */
   #grow(rows: number): void {
     this.#rows += rows;
     if (this.#rows <= maxRows) return;
@@ -230,7 +230,7 @@ function createSender({ route, transport, userAgent, instance, environment }: At
   return { route, transport, userAgent, instance, environment: environment?.number ?? null };
 }
 
-/** For status 400, the example is the title instead of the detail, which quotes the packet. */
+/** Returns the example of a refusal. For status 400, it is the title instead of the detail, which quotes the packet. */
 function createExample(
   { code, status, message }: Refusal,
   { route }: LedgerSource,
@@ -252,13 +252,13 @@ function createExample(
 /** Maximum number of distinct refusals. */
 export const maxKinds = 50;
 
-/** Length of the kept prefix of a key, as in lists of keys. */
+/** Length of the stored prefix of a key, as in lists of keys. */
 const prefixLength = 12;
 
-/** Prefixes of this service's keys and secrets. Anything else may be a password and is not stored. */
+/** Pattern of this service's keys and secrets. Any other text could be a password and is not stored. */
 const ours = /^fm_[a-z]{2,8}_/;
 
-/** What a refused message reveals about a sender that is not a known application. */
+/** Data in a refused message about a sender whose application is not known. */
 export interface Claim {
   readonly appKey?: string | undefined;
   readonly environment?: string | undefined;
@@ -271,22 +271,22 @@ interface UnattributedRefusal {
   readonly code: RefusalCode;
   readonly route: MessageRoute;
   readonly transport: Transport;
-  /** The prefix of the key sent; `null` if it does not look like a key. */
+  /** Prefix of the sent key; `null` if it does not look like a key. */
   readonly keyPrefix: string | null;
   readonly origin: string | null;
   readonly userAgent: string | null;
   readonly environment: string | null;
   readonly count: number;
-  /** The last one, Unix ms. */
+  /** Time of the last refusal, Unix ms. */
   readonly at: number;
 }
 
 /**
- * Recent refusals outside any application's ledger. They help to find a sender whose key is misspelt or deleted. Unauthenticated senders
- * choose the content, so entries are few, texts are short, and new entries evict the oldest.
+ * Recent refusals without a known application. They help to find a sender whose key is misspelt or deleted.
+ * Unauthenticated senders choose the content, so entries are few, texts are short, and new entries evict the oldest.
  */
 export class UnattributedRefusals {
-  /** By their text, latest last. */
+  /** Refusals by their text, latest last. */
   readonly #kinds = new Map<string, UnattributedRefusal>();
 
   get latest(): readonly UnattributedRefusal[] {
@@ -315,7 +315,7 @@ export class UnattributedRefusals {
     if (this.#kinds.size > maxKinds) this.#kinds.delete(this.#kinds.keys().next().value as string);
   }
 
-  /** Removes and returns all, latest last. */
+  /** Removes and returns all refusals, latest last. */
   take(): readonly UnattributedRefusal[] {
     const taken = [...this.#kinds.values()];
     this.#kinds.clear();

@@ -1,40 +1,40 @@
 import type { Sender } from './declarations.d.ts';
 
 /*
- * Counts events and sends them at intervals, wherever it runs: on a page (page.ts), or on a server (clients/openfeature). Counts
- * of the same variant are added up. The number of names limits the pending entries, however long the server is unreachable.
+ * Counts events and sends them at intervals, on a page (page.ts) or a server (clients/openfeature). Counts of the same
+ * variant are added up. The number of names limits the pending entries, even if the server is unreachable for long.
  */
 
-/** The pending counts of a feature's variant, or the value of a metric. */
+/** Pending counts of a feature's variant, or the value of a metric. */
 export interface Entry {
   readonly name: string;
   readonly variant?: string;
   /** Checks, uses and views; for a metric its value. */
   values: readonly number[];
-  /** Whether later values are added to these or replace them. */
+  /** True if later values are added to these; false if they replace them. */
   readonly isSum: boolean;
   /**
-   * Number of the message that has these values, if `post` repeats messages unchanged. Its entries are sent together again, and
-   * later values are separate entries.
+   * Number of the message that has these values, if `post` repeats messages unchanged. Its entries are sent together
+   * again, and later values are separate entries.
    */
   message?: number | undefined;
 }
 
-/** An answer of the server. */
+/** A response of the server. */
 export interface ServerResponse {
   readonly status: number;
   readonly url?: string;
 }
 
-/** Sends entries. Resolves with `undefined` without an answer. Never rejects. @param isLast whether the page closes after this */
+/** Sends entries. Resolves with `undefined` without a response; never rejects. @param isLast true if the page closes */
 export type Post = (entries: readonly Entry[], isLast?: boolean) => Promise<ServerResponse | undefined>;
 
-/** Sends everything at once. After failures it does so only if this is the last chance. */
+/** Sends all entries immediately. After failures it sends only if this is the last chance. */
 type Leave = (isLast: boolean, isBeacon: boolean) => void;
 
-/** Names have at most 256 bytes, and JSON escapes some. */
+/** Maximum length of an entry's id. Names have at most 256 bytes, and JSON escapes some. */
 const longestId = 1100;
-/** Identities have at most 256 characters of up to two UTF-16 code units. */
+/** Maximum length of a text. Identities have at most 256 characters of up to two UTF-16 code units. */
 const longestText = 512;
 const largestCount = 2147483647;
 
@@ -85,8 +85,8 @@ export const createCounts = (
   };
 
   /**
-   * Sends the oldest entries that fit into a message. Resolves with the number of entries answered; `undefined` if the server is
-   * unavailable.
+   * Sends the oldest entries that fit into a message. Resolves with the number of entries that got a response;
+   * `undefined` if the server is unavailable.
    */
   const send = async (isBeacon?: boolean) => {
     const before = failures;
@@ -113,12 +113,12 @@ export const createCounts = (
       for (const entry of [...taken, ...newer]) put(entry);
     } else if (status > 299 && !hasWarned) {
       hasWarned = true;
-      console.warn(`flagmeter: ${response!.url} answered ${status}; counts are lost`);
+      console.warn(`flagmeter: ${response!.url} responded with ${status}; counts are lost`);
     }
     return isLater ? undefined : isTooLarge ? 0 : taken.length;
   };
 
-  /** Resolves when all initial entries are answered, or the server is unavailable. */
+  /** Resolves when all initial entries got a response, or the server is unavailable. */
   const sendAll = async () => {
     clearTimeout(timer);
     timer = undefined;
@@ -162,30 +162,30 @@ export const createCounts = (
   ];
 };
 
-/** The text of a value; `undefined` if the server would not accept one. */
+/** Returns the text of a value; `undefined` if the server would not accept it. */
 export function toText(value: unknown): string | undefined {
   const isText = /^(st|n|b)/.test(typeof value) && !Number.isNaN(value);
   const text = isText ? `${value}` : '';
   return text.length > longestText ? undefined : text || undefined;
 }
 
-/** Approximate size of an entry in a message: its names and values. */
+/** Returns the approximate size of an entry in a message: its names and values. */
 function estimateSize(id: string): number {
   return countBytes(id) + 16;
 }
 
-/** Length in UTF-8. */
+/** Returns the length of a text in UTF-8. */
 export function countBytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** A sum within the limits of the server. */
+/** Returns a sum within the limits of the server. */
 function add(a: number, b: number, variant: string | undefined): number {
   const sum = variant === undefined ? a + b : Math.min(a + b, largestCount);
   return Number.isFinite(sum) ? sum : a;
 }
 
-/** Errors in counting must not break the program that counts. */
+/** Wraps a function so that errors in counting do not break the program that counts. */
 export function safely<Arguments extends unknown[]>(
   act: (...given: Arguments) => unknown,
 ): (...given: Arguments) => void {

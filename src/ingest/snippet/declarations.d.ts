@@ -9,8 +9,8 @@ export interface Options {
   /** Instance id that your backend has minted for the visitor. */
   readonly instanceId?: string;
   /**
-   * Your identity for the visitor, for applications that accept client-generated identities. A number or boolean is converted
-   * to text; `null` means none.
+   * Your identity for the visitor, for applications that accept client-generated identities. A number or boolean is
+   * converted to text; `null` means no identity.
    */
   readonly identity?: string | number | boolean | null;
   /** Seconds between packets (default 10). */
@@ -19,7 +19,7 @@ export interface Options {
 
 /** Counts events on a page and sends them at intervals. Its functions never throw. */
 export interface Sender {
-  /** Counts an evaluation: the page asked which variant of a feature to show. */
+  /** Counts an evaluation, in which the page requested the variant of a feature. */
   checked(feature: string, variant: string): void;
   /** Counts a use of the feature by the visitor. */
   used(feature: string, variant: string): void;
@@ -29,7 +29,7 @@ export interface Sender {
   add(metric: string, value?: number): void;
   /** Sets a gauge metric. */
   set(metric: string, value: number): void;
-  /** Sends the counts so far. Resolves when the server has answered all of them, or when they wait for a retry. Never rejects. */
+  /** Sends the counts. Resolves when the server has responded to all, or when they wait for a retry. Never rejects. */
   flush(): Promise<void>;
 }
 

@@ -1,14 +1,14 @@
 import { countBytes, createCounts, type Post, safely, toText } from './counts.ts';
 import type { Options, Sender } from './declarations.d.ts';
 
-/** Creates the sender of a page. @param base URL of a script or page on the metrics host, if the options have none */
+/** Creates the sender of a page. @param base URL on the metrics host, used if the options have no URL */
 export const createPageSender = (options: Options, base: string | undefined): Sender => {
   const { url, key, environment, instanceId, identity, seconds } = options ?? {};
   const from = { k: toText(key), e: toText(environment), i: toText(instanceId), u: toText(identity) };
-  /** Bytes of requests without an answer. */
+  /** Bytes of requests without a response. */
   let inFlight = 0;
 
-  /** Text needs no preflight. */
+  /** Posts entries as text, which needs no preflight. */
   const post: Post = async (entries, isLast) => {
     const f = Object.create(null);
     const m = Object.create(null);
@@ -21,7 +21,7 @@ export const createPageSender = (options: Options, base: string | undefined): Se
     }
     const body = JSON.stringify({ ...from, f, m });
     const size = countBytes(body);
-    // The limit of browsers for requests that outlive a page (Fetch, section 4.6).
+    // Browsers have this limit for requests that outlive a page (Fetch, section 4.6).
     inFlight += size;
     const keepalive = !isLast && inFlight <= 65_536;
     try {
@@ -37,10 +37,10 @@ export const createPageSender = (options: Options, base: string | undefined): Se
     }
   };
 
-  // Three packets may outlive a page.
+  // Three packets can outlive a page.
   const [sender, leave] = createCounts(post, seconds, 21_500 - countBytes(JSON.stringify(from)), 1000);
 
-  /** The page may close after this. After failures it retries only when the page closes. */
+  /** Returns a listener for a page that is hidden or closed. After failures it retries only at closing. */
   const leaving = (isLast: boolean) =>
     safely(() => {
       if (isLast || document.hidden) leave(isLast, isLast || !('keepalive' in Request.prototype));

@@ -18,25 +18,25 @@ export const patienceMs = 5000;
 
 export interface PostgresAccountStoreDeps {
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
-  /** For reading, and for writing the node's own row. Waiting for the lock of a change must not delay it. */
+  /** Session for reads, and for writes of the node's own row. The lock of a change must not delay them. */
   readonly reads: PostgresSession;
   readonly changes: PostgresSession;
-  /** For failed sign-ins. */
+  /** Session for failed sign-ins. */
   readonly signIns: PostgresSession;
   readonly directory: string;
   readonly key: PostgresKey | undefined;
-  /** Set by each answer of PostgreSQL. */
+  /** Set by each response of PostgreSQL. */
   readonly clock: SharedClock;
   readonly log: Log;
   readonly slow?: SlowCommits;
   readonly randomBytes: (length: number) => Uint8Array;
-  /** Creates the plan to run after PostgreSQL has lost changes: nothing that was lost may become valid again. */
+  /** Creates the change that repairs the copy after a loss: nothing that was lost becomes valid again. */
   readonly repair: () => Promise<Change<void>>;
   /** Keeps the content of the copy, before records that PostgreSQL has lost are removed from it. */
   readonly setAside: () => Promise<void>;
 }
 
-/** Shared by the parts of the store. */
+/** Services that the parts of the store share. */
 export interface AccountStoreServices extends PostgresAccountStoreDeps {
   readonly copy: Copy;
   readonly codec: RecordCodec;
@@ -58,7 +58,7 @@ export class AccountsFollower extends Follower<StoredChange, ConfirmedRead> {
     this.#shared = shared;
   }
 
-  /** Reads the following changes, and confirms them. @throws {Error} if it is another database */
+  /** Reads the following changes, and confirms them. @throws {Error} if the database is another one */
   async read(): Promise<ConfirmedRead> {
     const { reads, copy, clock, directory } = this.#shared;
     const { applied: from, era, state } = copy;
@@ -74,12 +74,12 @@ export class AccountsFollower extends Follower<StoredChange, ConfirmedRead> {
     return copy.advance(codec.decodeChanges(changes), era);
   }
 
-  /** Reads the records, and decides whether changes were lost or only trimmed: the gap is the same. */
+  /** Reads the records. Decides whether changes were lost or only trimmed, because both leave the same gap. */
   protected async load(): Promise<void> {
     const { reads, copy, codec, log, setAside } = this.#shared;
     const { applied } = copy;
     const { head, records, oldest, change } = await readAccounts(reads, applied.position);
-    await this.read(); // Only a writing commit confirms what was read.
+    await this.read(); // Only a writing commit confirms the read records.
     const isTrimmed = oldest === null || oldest > applied.position;
     const isLoss = applied.position > head.position || (!isTrimmed && change !== applied.id);
     const writes = codec.decodeRecords(records);
@@ -93,18 +93,18 @@ export class AccountsFollower extends Follower<StoredChange, ConfirmedRead> {
 
 const pauseMs = 50;
 
-/** Reads PostgreSQL for many requests at once. All that wait share one transaction that begins after they arrived. */
+/** Reads PostgreSQL once for many requests. Waiting requests share a transaction that begins after they arrived. */
 export class SharedRead {
   readonly #shared: AccountStoreServices;
   readonly #follower: AccountsFollower;
   readonly #repaired: () => Promise<void> | undefined;
-  /** The read that has not begun yet. */
+  /** The next read, which has not begun. */
   #next: Promise<void> | undefined;
-  /** Resolves when the next read may begin, while the copy still follows. */
+  /** Resolves when the next read can begin, while the copy still follows the previous one. */
   #confirmed: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  /** @param repaired resolves once the repair after a loss is done; returns `undefined` if none is open */
+  /** @param repaired resolves once the repair after a loss is done; returns `undefined` if no repair is open */
   constructor(shared: AccountStoreServices, follower: AccountsFollower, repaired: () => Promise<void> | undefined) {
     this.#shared = shared;
     this.#follower = follower;
@@ -117,7 +117,7 @@ export class SharedRead {
     return this.#join();
   }
 
-  /** As `wait`, but also while PostgreSQL is known to be away, to notice its return. */
+  /** Like `wait`, but also queries a PostgreSQL that is known to be away, to notice its return. */
   probe(): Promise<void> {
     return this.#isClosed ? Promise.resolve() : this.#join();
   }
@@ -155,7 +155,8 @@ export class SharedRead {
   async #follow(history: ConfirmedRead): Promise<void> {
     const { availability, clock } = this.#shared;
     try {
-      await this.#follower.follow(history); // Even if this machine's clock is wrong: packets are counted by these keys.
+      // The history is followed even if this machine's clock is wrong, because packets are counted by its keys.
+      await this.#follower.follow(history);
       clock.check();
       await this.#repaired();
       availability.succeeded();
@@ -167,7 +168,7 @@ export class SharedRead {
   }
 }
 
-/** Stops waiting for a read after a while. The read continues. */
+/** Stops waiting for a read after `patienceMs`. The read continues. */
 function inTime(read: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -13,45 +13,46 @@ import { type History, lockHistory, writeChange } from './control-statements.ts'
 import { repairKey } from './copy.ts';
 import type { AccountChange } from './record-codec.ts';
 
-/** Maximum number of waiting plans. Each holds a request. */
+/** Maximum number of waiting changes. Each holds a request. */
 const maxWaiting = 10_000;
-/** Maximum number of plans in one transaction, which holds the event loop and the lock. */
+/** Maximum number of changes in one transaction, which holds the event loop and the lock. */
 const maxTogether = 500;
 const pauseMs = 50;
-/** Interval between checks for plans that have waited too long. */
+/** Interval between checks for changes that have waited too long. */
 const lookEveryMs = 250;
 
-/** One transaction. */
+/** The changes of one transaction. */
 interface ChangeBatch {
   /** The changes missing in the copy, then the own change, if any. */
   readonly changes: readonly AccountChange[];
   readonly own: AccountChange | undefined;
   readonly statement: Statement | undefined;
   readonly pending: readonly PendingChange[];
-  /** Answer the callers. Called when the transaction is confirmed. */
+  /** Callbacks that resolve the calls, run when the transaction is confirmed. */
   readonly callbacks: readonly (() => void)[];
   /** Earlier changes found in PostgreSQL. */
   readonly found: readonly UnsettledBatch[];
-  /** Whether it includes the repair after a loss. */
+  /** True if it includes the repair after a loss. */
   readonly repairs: boolean;
   readonly era: number;
 }
 
-/** A change whose commit has an unknown outcome. */
+/** A change whose commit has an unknown result. */
 type UnsettledBatch = Pick<ChangeBatch, 'pending' | 'callbacks'> & { readonly own: AccountChange };
 
 /**
- * Makes changes in one transaction at a time. A transaction locks the end of the history, reads the changes of other nodes, runs the
- * waiting plans on them, writes, and commits synchronously. Only then are changes applied here, and callers answered.
+ * Commits changes in one transaction at a time. A transaction locks the end of the history, reads the changes of other
+ * nodes, runs the waiting changes on them, writes, and commits synchronously. Only then are the changes applied here,
+ * and the calls resolved.
  */
 export class ChangeQueue {
   readonly #shared: AccountStoreServices;
   readonly #follower: AccountsFollower;
   readonly #watch: CommitWatch;
-  /** Plans without a confirmed outcome, in order, including those of the current transaction. */
+  /** Changes without a confirmed result, in order, including the changes of the current transaction. */
   readonly #waiting = new Set<PendingChange>();
   #unsettled: UnsettledBatch[] = [];
-  /** Number of plans to run in separate transactions, because PostgreSQL rejects one of them. */
+  /** Number of changes to run in separate transactions, because PostgreSQL rejects one of them. */
   #apart = 0;
   #working: Promise<void> | undefined;
   /** Resolves when the changes of the last transaction are applied here. */
@@ -75,8 +76,8 @@ export class ChangeQueue {
   }
 
   /**
-   * Resolves once the repair after a loss is done; `undefined` if none is open. PostgreSQL has just answered a read, but counts as away
-   * until the repair is done, so `availability` is not checked.
+   * Resolves once the repair after a loss is done; `undefined` without an open repair. PostgreSQL has just served a read, but
+   * counts as away until the repair is done. So `availability` is not checked.
    */
   repaired(): Promise<void> | undefined {
     if (!this.#shared.copy.state.lossOpen) return undefined;
@@ -90,7 +91,7 @@ export class ChangeQueue {
     return waiting.done as Promise<T>;
   }
 
-  /** Makes the waiting changes, and refuses later ones. */
+  /** Commits the waiting changes, and refuses later ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#working;
@@ -108,11 +109,11 @@ export class ChangeQueue {
 
   async #runBatches(): Promise<void> {
     while (this.#waiting.size > 0) if (!(await this.#runBatch())) await pause(pauseMs);
-    this.#unsettled = []; // Those that succeeded are read like any other change.
+    this.#unsettled = []; // Unsettled changes that succeeded are read like any other change.
     await this.#finishing;
   }
 
-  /** @returns whether to continue at once */
+  /** @returns true to continue immediately */
   async #runBatch(): Promise<boolean> {
     const { changes, copy, availability, clock, repair } = this.#shared;
     const began = clock.monotonic();
@@ -121,7 +122,8 @@ export class ChangeQueue {
       if (copy.state.lossOpen) this.#repair ??= await repair();
       await changes.transaction(async (run) => {
         batch = await this.#prepare(run);
-        if (batch.statement !== undefined) void run(batch.statement); // Sent with COMMIT, which reports its failure.
+        // The statement is sent with COMMIT, which reports its failure.
+        if (batch.statement !== undefined) void run(batch.statement);
       });
     } catch (error) {
       if (batch?.pending.length && isOfData(error)) {
@@ -137,7 +139,7 @@ export class ChangeQueue {
     if (own !== undefined) this.#watch.took(clock.monotonic() - began, { writes: own.writes.length });
     availability.succeeded();
     this.#remove([...found.flatMap((known) => known.pending), ...pending]);
-    this.#unsettled = []; // This commit confirms that the others failed.
+    this.#unsettled = []; // This commit confirms that the other unsettled changes failed.
     this.#apart = Math.max(0, this.#apart - pending.length);
     await this.#finishing; // At most one transaction is ahead of this node's disk.
     this.#finishing = this.#finish(batch!);
@@ -159,7 +161,7 @@ export class ChangeQueue {
     return { ...this.#buildBatch(history, below, foreign), era };
   }
 
-  /** Runs the plans on the state in PostgreSQL. */
+  /** Runs the changes on the state in PostgreSQL. */
   #buildBatch(history: History, below: Layer, foreign: readonly AccountChange[]): Omit<ChangeBatch, 'era'> {
     const { copy } = this.#shared;
     const found = this.#unsettled.filter(({ own }) => history.entries.some((each) => isSameEntry(each, own)));
@@ -186,7 +188,7 @@ export class ChangeQueue {
     return { change, statement: writeChange(head, id, codec.encodeChange(records), records) };
   }
 
-  /** Applies a confirmed transaction, and answers, while the next one is running. */
+  /** Applies a confirmed transaction and resolves its calls, while the next one is running. */
   async #finish({ changes, callbacks, pending, found, repairs, era }: ChangeBatch): Promise<void> {
     try {
       await this.#shared.copy.advance(changes, era, repairs);
@@ -197,13 +199,13 @@ export class ChangeQueue {
     }
   }
 
-  /** The outcome is unknown, unless PostgreSQL rejected a statement. The plans wait, and run again. */
+  /** Keeps the changes for another attempt, since the result is unknown; refuses them if a statement was rejected. */
   #keepUnsettled({ own, pending, callbacks }: ChangeBatch, error: unknown): void {
     if (error instanceof PostgresError && error.code === 'sql') this.#refuse(pending);
     else if (own !== undefined) this.#unsettled.push({ own, pending, callbacks });
   }
 
-  /** PostgreSQL rejects the writes of one plan. Runs the plans one by one to find it. */
+  /** Finds the change whose writes PostgreSQL rejects, by running the changes one by one. */
   #isolateRefusal({ pending }: ChangeBatch, { message, sqlstate }: PostgresError): void {
     if (pending.length > 1) {
       this.#apart = pending.length;
@@ -229,22 +231,22 @@ export class ChangeQueue {
   }
 }
 
-/** Whether the data is at fault, not the server: invalid data, a constraint, or a program limit. */
+/** True if the data is at fault, not the server: invalid data, a constraint, or a program limit. */
 function isOfData(error: unknown): error is PostgresError {
   return error instanceof PostgresError && error.code === 'sql' && /^(22|23|54)/.test(error.sqlstate ?? '');
 }
 
-/** Marks the spans of PostgreSQL in a trace. */
+/** Attributes of the spans of PostgreSQL in a trace. */
 export const inPostgres: ChildSpanOptions = { isCall: true, attributes: { 'db.system.name': 'postgresql' } };
 
-/** A plan that waits for a transaction. */
+/** A change that waits for a transaction. */
 class PendingChange {
-  /** Monotonic, ms. */
+  /** Arrival time, monotonic, ms. */
   readonly since: number;
   readonly done: Promise<unknown>;
   readonly #change: Change<unknown>;
   readonly #span = currentSpan();
-  /** From the end of the plan to the end of the transaction. */
+  /** Span from the end of the change to the end of the transaction. */
   #commit: Span | undefined;
   #resolve: (value: unknown) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -260,9 +262,9 @@ class PendingChange {
   }
 
   /**
-   * Runs the plan on the current draft, and adds its writes.
-   * @param canKeep whether the node can store writes
-   * @returns a function that answers the caller
+   * Runs the change in a transaction on top of the layer, and adds its writes to the layer.
+   * @param canKeep true if the node can store writes
+   * @returns a function that settles the call
    */
   run(layer: Layer, canKeep: boolean): () => void {
     const tx = new Layer(layer);

@@ -84,18 +84,19 @@ SELECT 1 / count(*) AS written FROM head`,
   };
 }
 
-/** All accounts at one time. */
+/** All accounts at one point in time. */
 interface AllAccounts {
   readonly engine: string | null;
   readonly head: LogPosition;
   readonly records: readonly StoredRecord[];
-  /** Version of the oldest change kept; `null` without any. */
+  /** Version of the oldest change kept; `null` if there are no changes. */
   readonly oldest: number | null;
   readonly change: string | null;
 }
 
 /**
- * Reads all accounts, unconfirmed. @param version of the change to look up
+ * Reads all accounts, unconfirmed.
+ * @param version version of the change to look up
  * @throws {Error} if there are no records, although there are versions
  */
 export function readAccounts(session: PostgresSession, version = 0): Promise<AllAccounts> {

@@ -23,7 +23,7 @@ export class Copy extends CommittedRecords implements LogContent {
   #era = 0;
   #applying: Promise<unknown> = Promise.resolve();
 
-  /** @param store has the state of a replica */
+  /** @param store contains the state of a replica */
   constructor(store: AccountTables, health: Pick<StoreHealth, 'ready' | 'failed'>) {
     super(store, health);
     const state = readCopyState(store.lmdb);
@@ -36,7 +36,7 @@ export class Copy extends CommittedRecords implements LogContent {
     return { position: this.#state.version, id: this.#state.change };
   }
 
-  /** Counts replacements. What was read in an earlier era no longer fits. */
+  /** Number of replacements. Data that was read in an earlier era no longer fits. */
   get era(): number {
     return this.#era;
   }
@@ -51,8 +51,8 @@ export class Copy extends CommittedRecords implements LogContent {
 
   /**
    * Applies consecutive changes, skipping those already applied; resolves when they can be read.
-   * @param era when they were read
-   * @param settled whether these changes include the repair after a loss
+   * @param era era in which they were read
+   * @param settled true if these changes include the repair after a loss
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
   advance(changes: readonly AccountChange[], era: number, settled = false): Promise<void> {
@@ -69,7 +69,7 @@ export class Copy extends CommittedRecords implements LogContent {
 
   /**
    * Replaces all records.
-   * @param isLoss whether PostgreSQL has lost changes that were applied here
+   * @param isLoss true if PostgreSQL has lost changes that were applied here
    * @throws {ApiError} `store_unavailable`
    */
   replace(records: readonly Write[], head: LogPosition, isLoss: boolean): Promise<void> {
@@ -82,8 +82,8 @@ export class Copy extends CommittedRecords implements LogContent {
   }
 
   /**
-   * The repair that remains to be done after a replacement. Each repair raises a mark. If the mark exceeds the highest one
-   * applied here, another node has already made the repair.
+   * Returns the repair that remains to be done after a replacement. Each repair increments a number. If the found
+   * number exceeds the highest one applied here, another node has already made the repair.
    */
   #lossAfter(records: readonly Write[], isLoss: boolean): Pick<CopyState, 'lossOpen' | 'lossMark'> {
     if (!isLoss) return { lossOpen: this.#state.lossOpen };
@@ -105,7 +105,7 @@ export class Copy extends CommittedRecords implements LogContent {
     return this.commit(writes, () => this.#writeState(state), shown);
   }
 
-  /** The writes that turn the current records into `records`. */
+  /** Returns the writes that turn the current records into `records`. */
   #difference(records: readonly Write[]): Write[] {
     const wanted = new Set(records.map(formatPlace));
     this.refresh();
@@ -122,10 +122,10 @@ export class Copy extends CommittedRecords implements LogContent {
 
 const formatPlace = ({ table, key }: Pick<Write, 'table' | 'key'>): string => `${table} ${key}`;
 
-/** The number that each repair after a loss raises. */
+/** Key of the number that each repair after a loss increments. */
 export const repairKey = 'lossRepair';
 
-/** The last write of each record. Listeners receive one write per record, as for a local change. */
+/** Returns the last write of each record. Listeners receive one write per record, as for a local change. */
 function lastOfEach(changes: readonly AccountChange[]): readonly Write[] {
   const [only, ...more] = changes;
   if (only !== undefined && more.length === 0) return only.writes;
@@ -133,14 +133,14 @@ function lastOfEach(changes: readonly AccountChange[]): readonly Write[] {
   return [...last.values()];
 }
 
-/** Whether a record belongs to the file rather than the accounts. */
+/** True if a record belongs to the file, not to the accounts. */
 export function isOwn(table: TableName, key: string): boolean {
   return table === 'numbers' && key === 'layout';
 }
 
 const allTables = accountTables.join(' ');
 
-/** The state of a new copy of the accounts of a database. */
+/** Returns the state of a new copy of the accounts of a database. */
 export function newCopy(engine: string, { position, id }: LogPosition): CopyState {
   return { engine, version: position, change: id, tables: allTables, lossOpen: false };
 }

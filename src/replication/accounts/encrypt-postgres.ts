@@ -7,10 +7,11 @@ import type { Run } from '../postgres/session.ts';
 import { RecordCodec, type StoredRecord, secretTables } from './record-codec.ts';
 
 /**
- * Encrypts the secrets of a database that has no key file, in one transaction. Ids and versions stay the same, so nodes continue
- * from their copies of the accounts.
+ * Encrypts the secrets of a database that has no key file, in one transaction. Ids and versions stay the same, so nodes
+ * continue from their copies of the accounts.
  * @returns number of records with encrypted secrets; `undefined` if the database already has this key file
- * @throws {PostgresSetupError} if a node is running, which could not read them, or the database has another key file; nothing has changed then
+ * @throws {PostgresSetupError} if a node is running, which could not read them, or the database has another key file;
+ * nothing is changed then
  */
 export function encryptPostgres(connection: Connection, key: PostgresKey): Promise<number | undefined> {
   return connection.transaction(async (run) => {
@@ -47,7 +48,7 @@ export function encryptPostgres(connection: Connection, key: PostgresKey): Promi
   });
 }
 
-/** @throws {PostgresSetupError} A frozen node sends no heartbeats, but keeps its sessions. */
+/** @throws {PostgresSetupError} a node is running. A frozen node sends no heartbeats, but keeps its sessions. */
 async function checkStopped(run: Run): Promise<void> {
   const { rows } = await run<{ name: string }>({
     text: `SELECT 'node ' || name AS name FROM fm_node WHERE state = 'up' AND beat_at >= clock_timestamp() - $1 * interval '1 ms'
@@ -58,6 +59,6 @@ async function checkStopped(run: Run): Promise<void> {
   if (rows.length === 0) return;
   const running = rows.map(({ name }) => name).join(', ');
   throw new PostgresSetupError(
-    `Cannot encrypt the secrets while nodes run, because these could not read them (${running}): stop all nodes, run this command again, and start each node with --postgres-key-file. A node that crashed counts as running for ${silentAfterMs / 1000} seconds. Nothing was changed`,
+    `Cannot encrypt the secrets while nodes are running (${running}), because the nodes could not read them: stop all nodes, run this command again, and start each node with --postgres-key-file. A node that crashed counts as running for ${silentAfterMs / 1000} seconds. Nothing was changed`,
   );
 }

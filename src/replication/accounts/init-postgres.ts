@@ -13,10 +13,10 @@ import { RecordCodec } from './record-codec.ts';
 const secretBytes = 32;
 
 interface PostgresInit {
-  /** Encrypts the secrets in the database. */
+  /** Key that encrypts the secrets in the database. */
   readonly key: PostgresKey | undefined;
   readonly wanted: Preparation;
-  /** Accepts that a failover may lose commits. */
+  /** True to accept that a failover can lose commits. */
   readonly allowAsynchronous?: boolean;
 }
 
@@ -61,7 +61,7 @@ async function makeOnce(connection: Connection, postgres: NewPostgres, first: St
   }
 }
 
-/** Finds out by another synchronous commit whether the tables exist, after the answer to the commit was lost. */
+/** Checks with another synchronous commit whether the tables exist, after the response to the commit was lost. */
 async function settle(connection: Connection, { id }: NewPostgres, lost: PostgresError): Promise<void> {
   const text = 'UPDATE fm_engine SET id = id WHERE id = $1';
   let isKept: boolean;

@@ -26,19 +26,19 @@ export interface JoinRequest {
   readonly connection: PostgresSession;
   readonly key: PostgresKey | undefined;
   readonly log: Log;
-  /** Called with the id of the database that the directory belongs to, before the connection is used. */
+  /** Called before the connection is used, with the id of the database that the directory belongs to. */
   readonly belongsTo?: (postgresId: string) => void;
-  /** Resolves after `ms`; with false if the process is to stop. */
+  /** Resolves with true after `ms`, or with false if the process is to stop. */
   pause(ms: number): Promise<boolean>;
 }
 
 const retryMs = 1000;
 
 /**
- * Opens the accounts of a data directory as a copy of those in PostgreSQL. An empty directory waits for PostgreSQL, and is filled from
- * it. Others can be opened without.
+ * Opens the accounts of a data directory as a copy of those in PostgreSQL. An empty directory waits for PostgreSQL, and
+ * is filled from it. Other directories can be opened without PostgreSQL.
  * @returns `undefined` if the process is to stop
- * @throws {Error} if the directory belongs to another database, or to none; nothing is written
+ * @throws {Error} if the directory belongs to another database, or to no database; nothing is written
  */
 export async function joinPostgres(data: string, joining: JoinRequest): Promise<AccountTables | undefined> {
   const accounts = await openPreparedOrCopy(data);
@@ -76,7 +76,7 @@ async function checkCopy(
   } catch (error) {
     if (error instanceof PostgresEmpty) throw new PostgresEmpty(state.engine);
     if (!isAway(error)) throw error;
-    const next = 'counting begins; accounts can be managed once it answers';
+    const next = 'counting begins; accounts can be managed once PostgreSQL responds';
     log.warn('PostgreSQL is not available', { error: (error as Error).message, next });
   }
 }

@@ -20,18 +20,18 @@ import { ChangeQueue, inPostgres } from './change-queue.ts';
 import { Copy } from './copy.ts';
 import { RecordCodec } from './record-codec.ts';
 
-/** Maximum age of data that is read without querying PostgreSQL, such as application keys. */
+/** Maximum age of data that is read without a query to PostgreSQL, such as application keys. */
 const followEveryMs = 1000;
 
 const messages = {
   away: 'PostgreSQL is not available',
-  next: 'requests that need it are answered 503 until it does; counting continues',
+  next: 'requests that need PostgreSQL get the status 503 until then; counting continues',
   back: 'PostgreSQL is available again: accounts can be managed',
 };
 
 /**
- * Keeps the accounts in a PostgreSQL database shared by several nodes. Each node reads its own copy, which follows PostgreSQL. Nothing
- * is shown before a synchronous commit has confirmed it.
+ * Keeps the accounts in a PostgreSQL database shared by several nodes. Each node reads its own copy, which follows
+ * PostgreSQL. A change is shown only after a synchronous commit has confirmed it.
  */
 export class PostgresAccountStore extends Copy implements AccountStore {
   readonly throttles: Throttles;
@@ -42,7 +42,7 @@ export class PostgresAccountStore extends Copy implements AccountStore {
   readonly #read: SharedRead;
   #polling: NodeJS.Timeout | undefined;
 
-  /** @param store the copy; nothing else may write to it */
+  /** @param store the copy; only this class may write to it */
   constructor(store: AccountTables, deps: PostgresAccountStoreDeps) {
     super(store, deps.health);
     const availability = new Availability(deps.clock, deps.log, messages);
@@ -64,11 +64,11 @@ export class PostgresAccountStore extends Copy implements AccountStore {
   }
 
   /**
-   * Follows PostgreSQL from now on. Resolves after one attempt, since a node must count soon even without PostgreSQL. The copy is
-   * unchanged then.
+   * Follows PostgreSQL from now on. Resolves after one attempt, since a node must count soon even without PostgreSQL.
+   * If PostgreSQL is away, the copy is unchanged.
    */
   async start(): Promise<void> {
-    // Failures are logged where they happen, and the next attempt is soon.
+    // Failures are already logged, and the next attempt is soon.
     this.#polling = setInterval(() => void this.#read.probe().catch(() => {}), followEveryMs).unref();
     try {
       await this.#follower.follow(await this.#follower.read());
@@ -104,7 +104,8 @@ function postgresThrottles(connection: PostgresSession): Throttles {
       orPostgresAway(
         connection.transaction(async (run) => {
           const found = listed(await run(lockRows([...keys].sort())));
-          const made = found.filter(({ failures }) => failures.lastAt > 0); // Others exist only to be locked.
+          // Rows without a time exist only to be locked.
+          const made = found.filter(({ failures }) => failures.lastAt > 0);
           const kept = new Map(made.map(({ key, failures }) => [key, failures]));
           const result = decide({
             get: (key) => kept.get(key),

@@ -8,14 +8,14 @@ export interface AccountChange extends LogPosition {
   readonly writes: readonly Write[];
 }
 
-/** A change in PostgreSQL: see `RecordCodec.encodeChange`. */
+/** A stored change in PostgreSQL: see `RecordCodec.encodeChange`. */
 export type StoredChange = LogEntry<string>;
 
 /** A record in PostgreSQL. Keys and values are JSON, so that they can contain any character. */
 export interface StoredRecord {
   readonly table: string;
   readonly key: string;
-  /** `undefined` if removed. */
+  /** JSON; `undefined` if the record was removed. */
   readonly value: string | undefined;
 }
 
@@ -25,7 +25,7 @@ type Fields = Readonly<Record<string, unknown>>;
 interface SecretField {
   readonly plain: string;
   readonly sealed: string;
-  /** Binds the encrypted secret to its record: it cannot be used for another. */
+  /** Text that binds the encrypted secret to its record: no other record can use it. */
   readonly about: (record: Fields) => string;
   readonly people: string;
 }
@@ -61,14 +61,14 @@ const secretFields: { readonly [Name in TableName]?: readonly SecretField[] } = 
   ],
 };
 
-/** Tables whose records have secrets. */
+/** Names of the tables whose records have secrets. */
 export const secretTables: readonly string[] = Object.keys(secretFields);
 
 /** Converts records to and from their form in PostgreSQL, where secrets are encrypted. */
 export class RecordCodec {
   readonly #key: PostgresKey | undefined;
 
-  /** @param key without it, secrets are not encrypted */
+  /** @param key encrypts the secrets; without a key, they are stored in clear text */
   constructor(key: PostgresKey | undefined) {
     this.#key = key;
   }
@@ -94,7 +94,10 @@ export class RecordCodec {
     return JSON.stringify(sealed);
   }
 
-  /** Skips records of unknown tables, which a later version may have written. @throws {Error} if a secret cannot be decrypted */
+  /**
+   * Skips records of unknown tables, which a later version might have written.
+   * @throws {Error} if a secret cannot be decrypted
+   */
   decodeRecords(records: readonly StoredRecord[]): Write[] {
     return records.flatMap(({ table, key, value }) =>
       this.#open(table, JSON.parse(`"${key}"`) as string, JSON.parse(value ?? 'null')),
@@ -118,7 +121,7 @@ export class RecordCodec {
   #seal(table: TableName, record: unknown): unknown {
     const fields = secretFields[table];
     if (fields === undefined) return record;
-    // `unaudited` is for the audit log of a single machine.
+    // The field `unaudited` is for the audit log of a single machine.
     const { unaudited, ...shown } = record as Fields;
     return fields.reduce((sealed, field) => this.#sealField(field, sealed), shown as Fields);
   }
@@ -139,7 +142,7 @@ export class RecordCodec {
 
   #openField({ plain, sealed, about, people }: SecretField, record: Fields): Fields {
     if (this.#key === undefined)
-      throw new Error(`Cannot read the ${people} in PostgreSQL: they are encrypted; give --postgres-key-file`);
+      throw new Error(`Cannot read the ${people} in PostgreSQL: the secrets are encrypted; give --postgres-key-file`);
     const { [sealed]: secret, ...rest } = record;
     return { ...rest, [plain]: JSON.parse(this.#key.open(secret as string, about(rest)).toString()) };
   }

@@ -23,7 +23,7 @@ import { Spool } from '../spool.ts';
 import { accountsIn, type DirectoryState, type Source } from './set-aside.ts';
 
 interface AdoptionDeps extends FillingDeps {
-  /** Locked, and not in use by a server. */
+  /** Data directory, locked, and not in use by a server. */
   readonly data: string;
   readonly accounts: AccountTables;
   readonly settings: ReplicaSettings;
@@ -31,9 +31,9 @@ interface AdoptionDeps extends FillingDeps {
 }
 
 /**
- * Moves the store of a single machine into an empty database, and turns its directory into that of a node. It can be interrupted at
- * any moment, and resumes when called again. Until everything is uploaded, the directory serves on one machine as before. Then it
- * belongs to the database, which takes over the store in one transaction.
+ * Moves the store of a single machine into an empty database, and turns its directory into the directory of a node. It
+ * can be interrupted at any moment, and resumes when called again. Until everything is uploaded, the directory serves
+ * on one machine as before. After that it belongs to the database, which takes over the store in one transaction.
  * @throws {AdoptionRefusal} the database or the directory is unsuitable; nothing was changed
  */
 export async function adopt(deps: AdoptionDeps): Promise<AdoptionResult> {
@@ -58,7 +58,7 @@ export async function adopt(deps: AdoptionDeps): Promise<AdoptionResult> {
         addReplicaRows(usage, filling.applied.id, deps.settings);
         return new ReplicaSnapshot(usage).parts();
       },
-      // The database may have the store from here on, so the directory must not serve on its own.
+      // From here on, the database can have the store, so the directory must not serve on its own.
       uploaded: () => belong(accounts.lmdb, filling, true),
       accounts: () => accountsIn(accounts),
     };
@@ -87,7 +87,7 @@ interface Adoption {
 
 const adoptionKey = 'adoption';
 
-/** The unfinished move of a directory. A directory without any is not changed. */
+/** Returns the unfinished move of a directory, which is stored there; `undefined` if there is none. */
 function begunIn(data: string): Adoption | undefined {
   if (!isPresent(join(data, 'spool/data.mdb'))) return undefined;
   const spool = new Spool(data, randomUUID);
@@ -100,8 +100,8 @@ function begunIn(data: string): Adoption | undefined {
 }
 
 /**
- * Adds what a replica has besides usage, as if it had applied the first entry of a log. A server on a single machine ignores these
- * rows, so the directory can still be used as before.
+ * Adds the rows that a replica has in addition to usage, as if it had applied the first entry of a log. A server on a
+ * single machine ignores these rows, so the directory can still be used as before.
  */
 function addReplicaRows(store: ReplicaStore, entry: string, settings: ReplicaSettings): void {
   transact(store.lmdb, () => {
@@ -160,7 +160,7 @@ export interface AdoptionResult {
   readonly usage?: UploadResult;
 }
 
-/** The content of the new database, besides the parts of the snapshot and the accounts. */
+/** The content of the new database, without the sections of the snapshot and the accounts. */
 interface FillContent extends Pick<DirectoryState, 'engine' | 'place' | 'streams' | 'nodes'> {
   /** Id of the database until it is complete: see `idWhileFilled`. */
   readonly idMeanwhile: string;
@@ -176,12 +176,12 @@ interface FillContent extends Pick<DirectoryState, 'engine' | 'place' | 'streams
 interface FillingDeps {
   readonly connection: PostgresSession;
   readonly key: PostgresKey | undefined;
-  /** Accepts that a failover may lose commits. */
+  /** True to accept that a failover can lose commits. */
   readonly allowAsynchronous?: boolean;
   readonly onPart: (uploaded: UploadResult) => void;
 }
 
-/** Read once the database is reserved. */
+/** The content to upload, read once the database is reserved. */
 interface Content {
   parts(): AsyncIterable<Buffer>;
   uploaded?(): void;
@@ -192,7 +192,7 @@ const recordsAStatement = 500;
 /** The accounts of a large installation take some seconds. */
 const deadlineMs = 600_000;
 
-/** The id of a database; `undefined` without tables. */
+/** Returns the id of a database; `undefined` if it has no tables. */
 async function findPostgresId(connection: PostgresSession): Promise<string | undefined> {
   const { rows } = await connection.query<{ found: string | null }>({
     text: "SELECT to_regclass('fm_engine')::text AS found",
@@ -203,7 +203,7 @@ async function findPostgresId(connection: PostgresSession): Promise<string | und
 
 /**
  * Fills a database. It can be interrupted at any moment, and resumes when called again.
- * @param hasTables whether an earlier attempt, or `postgres init`, has created the tables
+ * @param hasTables true if an earlier attempt, or `postgres init`, has created the tables
  * @throws {AdoptionRefusal} the database is in use, or another directory is being moved into it
  */
 async function fillPostgres(
@@ -225,9 +225,9 @@ async function fillPostgres(
 }
 
 /**
- * Reserves a database: creates the tables if there are none, and the snapshot for the usage. The commit confirms the state found, and
- * waits for the standby.
- * @returns whether the database already has the whole store
+ * Reserves a database: creates the tables if there are none, and the snapshot for the usage. The commit confirms the
+ * state that was read, and waits for the standby.
+ * @returns true if the database already has the whole store
  */
 function claim(
   connection: PostgresSession,
@@ -255,7 +255,7 @@ function claim(
 
 /**
  * Checks that a database contains nothing but an unfinished move.
- * @param snapshot of the move, if any
+ * @param snapshot id of the snapshot of the move, if any
  * @throws {AdoptionRefusal}
  */
 async function checkUnused(run: Run, snapshot = ''): Promise<void> {
@@ -324,7 +324,7 @@ async function putRecords(run: Run, accounts: Iterable<Write>, codec: RecordCode
   return records.length;
 }
 
-/** Stores the streams. The digests of their last deltas are unknown: an empty digest means that only the number is compared. */
+/** Stores the streams. Their last digests are unknown: for an empty digest, only the number is compared. */
 async function putStreams(run: Run, { streams, nodes }: FillContent): Promise<void> {
   await run({
     text: `INSERT INTO fm_stream (stream, directory, seq, through, since, version, state)
@@ -343,14 +343,15 @@ async function putStreams(run: Run, { streams, nodes }: FillContent): Promise<vo
 interface FromReplicaDeps extends FillingDeps {
   readonly source: Source;
   readonly directory: string;
-  /** The HMAC key of digests, which is the database's. */
+  /** The HMAC key of the digests in the old database. */
   readonly secret: Buffer;
 }
 
 /**
- * Fills an empty database with the content of a node, after the old database was lost. It keeps the id of the old one, so every node
- * continues: one that is behind loads the snapshot, and ships its later deltas. It can be interrupted at any moment,
- * and resumes when called again. Until it is finished, the database has another id, which nodes refuse.
+ * Fills an empty database with the content of a node, after the old database was lost. The new database keeps the id of
+ * the old one, so every node continues. A node that is behind loads the snapshot, and ships its later deltas. It can be
+ * interrupted at any moment, and resumes when called again. Until the fill is finished, the database has another id,
+ * which nodes refuse.
  * @throws {AdoptionRefusal} the database has other content; nothing was changed
  */
 export async function adoptReplica(deps: FromReplicaDeps): Promise<AdoptionResult> {
@@ -366,7 +367,7 @@ export async function adoptReplica(deps: FromReplicaDeps): Promise<AdoptionResul
              ) AS filled FROM fm_entry WHERE position = $1 AND id = $2`,
       values: [applied.position, applied.id, snapshot],
     });
-    if (rows[0]?.filled) return { engine }; // The answer to an earlier attempt was lost.
+    if (rows[0]?.filled) return { engine }; // The response to an earlier attempt was lost.
     if (rows[0] !== undefined)
       throw new AdoptionRefusal(
         `Cannot fill this database: it already has all counts of this directory (id ${found}); start the nodes with it. Nothing was changed`,
@@ -374,7 +375,7 @@ export async function adoptReplica(deps: FromReplicaDeps): Promise<AdoptionResul
   }
   if (found !== undefined && found !== idMeanwhile)
     throw new AdoptionRefusal(
-      `Cannot fill this database: it has other data of flagmeter (id ${found}); create an empty one, and give its URL to all nodes. Nothing was changed`,
+      `Cannot fill this database: it has other data of flagmeter (id ${found}); create an empty database, and give its URL to all nodes. Nothing was changed`,
     );
   if (found === undefined) await checkPlace(connection, deps.allowAsynchronous);
   const secret = storedSecret(deps.secret, key);

@@ -19,18 +19,18 @@ import { ReplicaSnapshot } from '../snapshot.ts';
 import { Spool } from '../spool.ts';
 
 /**
- * The former content of a node that PostgreSQL had lost, kept when the node loaded other content. `set-aside/NAME` in the data directory
- * has `holding.json`, the accounts with one record a line, and the parts of a usage snapshot. Nothing removes them: they may be the
- * last copy.
+ * The former content of a node that PostgreSQL has lost, kept when the node loaded other content. `set-aside/NAME` in
+ * the data directory has `holding.json`, the accounts with one record a line, and the parts of a usage snapshot.
+ * Nothing removes these files: they may be the last copy.
  */
 export const setAsideFolder = 'set-aside';
 const holdingFile = 'holding.json';
 const accountsFile = 'accounts.jsonl';
 const partFile = (part: number) => `usage-${String(part).padStart(6, '0')}`;
 
-/** Disk space that is left for counting. */
+/** Disk space reserved for counting. */
 const reserveBytes = 128 * 2 ** 20;
-/** Interval between attempts after a failure. The content may be large. */
+/** Interval between attempts after a failure. The content can be large. */
 const againMs = 60_000;
 
 interface SetAsideDeps {
@@ -42,13 +42,13 @@ interface SetAsideDeps {
 
 type LostStore = 'usage' | 'accounts';
 
-/** Keeps the content of a node before it is replaced. One for each process. */
+/** Keeps the content of a node before it is replaced. Each process has one instance. */
 export class SetAside {
   readonly #deps: SetAsideDeps;
   #running: Promise<void> | undefined;
   #failed: { readonly at: number; readonly error: unknown } | undefined;
 
-  /** Size of everything set aside, also by earlier processes. */
+  /** Size of everything set aside, including by earlier processes, in bytes. */
   bytes: number;
 
   constructor(deps: SetAsideDeps) {
@@ -57,10 +57,10 @@ export class SetAside {
   }
 
   /**
-   * Resolves when the current counts and accounts are on disk. Both are kept, because counts refer to accounts. An earlier copy of the
-   * part that is about to be replaced is sufficient.
+   * Resolves when the current counts and accounts are on disk. Both are kept, because counts refer to accounts. An
+   * earlier copy of the part that is about to be replaced is sufficient.
    * @param lost the part that is about to be replaced
-   * @throws {Error} if they cannot be written; the message says what to do
+   * @throws {Error} if the files cannot be written; the message says what to do
    */
   keep(lost: LostStore): Promise<void> {
     const { clock } = this.#deps;
@@ -122,23 +122,23 @@ export class SetAside {
   }
 }
 
-/** A replica whose load was interrupted has only a part of the counts. */
+/** True if the replica has all counts up to its position. After an interrupted load it has only some. */
 function isWhole({ applied }: DirectoryState): boolean {
   return applied.position > 0;
 }
 
-/** The part of a name that identifies the counts or the accounts. */
+/** Returns the section of a name that identifies the counts or the accounts. */
 function extractIdentity(name: string, lost: LostStore): string {
   const [position, id, version, change] = name.split('-');
   return lost === 'usage' ? `${position}-${id}` : `${version}-${change}`;
 }
 
-/** Equal content has the same name. */
+/** Returns the name of a copy. Equal content has the same name. */
 function formatName({ applied, place }: DirectoryState): string {
   return `${applied.position}-${applied.id}-${place.version}-${place.id}`;
 }
 
-/** Names and total size of what a data directory has set aside. */
+/** Returns the names and the total size of the copies that a data directory has set aside. */
 export function setAsideIn(data: string): { readonly names: readonly string[]; readonly bytes: number } {
   const folder = join(data, setAsideFolder);
   if (!isPresent(folder)) return { names: [], bytes: 0 };
@@ -163,7 +163,7 @@ export interface NodeStores {
   readonly spool: Spool;
 }
 
-/** All sources, best first: the latest accounts, then the highest position. */
+/** Returns all sources, best first: the latest accounts, then the highest position. */
 export function sourcesIn({ data, accounts, usage, spool }: NodeStores): Source[] {
   const replica: Source = {
     name: 'replica',
@@ -202,7 +202,7 @@ interface HeldStream extends Pick<DeltaHead, 'stream' | 'seq' | 'through' | 'sin
   readonly state: 'open' | 'done';
 }
 
-/** The state of a data directory, besides its counts and accounts. */
+/** The state of a data directory, except its counts and accounts. */
 export interface DirectoryState {
   readonly engine: string;
   /** The last log entry in the counts. */
@@ -215,7 +215,7 @@ export interface DirectoryState {
   readonly nodes: readonly Omit<LoggedNode, 'streams'>[];
 }
 
-/** The accounts of a node or a single machine, except records of the file itself. */
+/** Yields the accounts of a node or a single machine, except records of the file itself. */
 export function* accountsIn(accounts: AccountTables): Generator<Write> {
   for (const table of accountTables)
     for (const { key, value } of accounts[table].getRange())
@@ -245,7 +245,7 @@ function readDirectoryState(usage: ReplicaStore, accounts: AccountTables, spool:
   };
 }
 
-/** The streams with their directories, as listed by the last horizon. A later stream is of this directory if its spool has it. */
+/** Lists the streams with their directories, as in the last horizon. Later streams are found in the spool. */
 function listStreamStates(state: ReplicaState, spool: Spool): HeldStream[] {
   const { through: reached = 0, nodes = [] } = state.get('reached') ?? {};
   const listed = nodes.flatMap(({ directory, streams }) => streams.map((each) => [each, directory] as const));
@@ -269,7 +269,7 @@ function listStreamStates(state: ReplicaState, spool: Spool): HeldStream[] {
   });
 }
 
-/** The time up to which streams have shipped: their node was up then. */
+/** Returns the time up to which streams have shipped. Their node was up at that time. */
 function findLastShipped(own: readonly string[], streams: readonly HeldStream[]): number {
   const found = streams.filter(({ stream }) => own.includes(stream));
   return found.reduce((last, { through }) => Math.max(last, through), 0);

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { PostgresError, publicReason } from './postgres-error.ts';
 
-/** Shorter outages, such as a failover, are waited out. */
+/** Duration of an outage that requests wait out, such as a failover. */
 const blipMs = 1000;
 /** Interval between log messages while PostgreSQL is away, or comes and goes. */
 const repeatMs = 60_000;
@@ -13,7 +13,7 @@ interface AvailabilityMessages {
   readonly back: string;
 }
 
-/** Whether PostgreSQL is available to those that share this. */
+/** The availability of PostgreSQL to the sessions that share this instance. */
 export class Availability {
   readonly #clock: Clock;
   readonly #log: Log;
@@ -27,7 +27,7 @@ export class Availability {
   /** Time of the last change, Unix ms. */
   since: number;
 
-  /** @param trouble before the first answer */
+  /** @param trouble why PostgreSQL is not available before the first response */
   constructor(clock: Clock, log: Log, messages: AvailabilityMessages, trouble?: string) {
     this.#clock = clock;
     this.#log = log;
@@ -36,12 +36,12 @@ export class Availability {
     this.since = clock.now();
   }
 
-  /** Why it is not available; `undefined` if it is. */
+  /** Reason why it is not available; `undefined` if it is. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** Whether it has been away too long for requests to wait. */
+  /** True if it has been away too long for requests to wait. */
   get isDown(): boolean {
     return this.#downSince !== undefined && this.#clock.monotonic() - this.#downSince > blipMs;
   }

@@ -20,8 +20,8 @@ interface PostgresFacts {
 }
 
 /**
- * Reads the id of a database, and checks that this version may use its tables. Call it for each new session, since another version may
- * have migrated them.
+ * Reads the id of a database, and checks that this version may use its tables. Call it for each new session, since
+ * another version might have migrated them.
  * @throws {PostgresSetupError} the tables are missing, have an unknown layout, or this role lacks rights on them
  */
 export async function checkPostgres(run: Run, own = postgresLayout): Promise<PostgresFacts> {
@@ -33,8 +33,8 @@ export async function checkPostgres(run: Run, own = postgresLayout): Promise<Pos
   checkNotLater(facts, own);
   if (own > layout)
     throw new PostgresSetupError(
-      `The database has layout ${layout}, and this version needs layout ${own}: run flagmeter postgres migrate first; nodes of the previous version can continue meanwhile`,
-      'The database has to be migrated for this version',
+      `The database has layout ${layout}, and this version needs layout ${own}: run flagmeter postgres migrate first; nodes of the previous version can continue`,
+      'The database must be migrated for this version',
     );
   const { user, missing } = await readMissingRights(run);
   if (missing.length > 0)
@@ -45,9 +45,9 @@ export async function checkPostgres(run: Run, own = postgresLayout): Promise<Pos
 }
 
 /**
- * Checks that no later version has given the tables a layout that this one cannot use, if there are tables. For the sessions of commands,
- * some of which create or migrate the tables.
- * @throws {PostgresSetupError} if one has
+ * Checks that no later version has given the tables a layout that this version cannot use. Passes if there are no
+ * tables. It is for the sessions of commands, some of which create or migrate the tables.
+ * @throws {PostgresSetupError} a later version has
  */
 export async function refuseLater(run: Run): Promise<void> {
   const text = 'SELECT layout, oldest_layout AS "oldestLayout" FROM fm_engine';
@@ -64,17 +64,18 @@ function checkNotLater({ layout, oldestLayout }: Pick<PostgresFacts, 'layout' | 
     );
 }
 
-/** The id of a database while it is being filled from a replica. */
+/** Returns the id of a database while it is being filled from a replica. */
 export const idWhileFilled = (id: string): string => `${id}${beingFilled}`;
 const beingFilled = ', which is being filled';
 
-/** The database is being filled, and may be usable soon. */
+/** The database is being filled, and can be usable soon. */
 export class FillInProgressError extends PostgresSetupError {}
 
 /**
- * As `checkPostgres`, for the sessions of a node, since the database may have been replaced. Returns the secret of digests as well.
- * @param id of the database that the directory has used before
- * @throws {PostgresSetupError} also if it is another database, is being filled, or has another key file
+ * Like `checkPostgres`, for the sessions of a node, since the database might have been replaced. Returns the secret of
+ * digests as well.
+ * @param id id of the database that the directory has used before
+ * @throws {PostgresSetupError} also if the database is another one, is being filled, or has another key file
  */
 export async function checkSamePostgres(
   run: Run,
@@ -102,8 +103,8 @@ export function checkNotBeingFilled(id: string): void {
 export function checkId(wanted: string | undefined, found: string | null | undefined): void {
   if (wanted === undefined || wanted === found) return;
   throw new PostgresSetupError(
-    `This data directory was used with another database (${wanted}, and --postgres has ${found}): correct --postgres. Keep the directory: if that database was lost, it can have the last copy of the counts and accounts`,
-    'The database is not the one that this node has used',
+    `This data directory was used with another database (${wanted}, and --postgres has ${found}): correct --postgres. Keep the directory: if that database was lost, the directory can have the last copy of the counts and accounts`,
+    'The database is not the database that this node has used',
   );
 }
 
@@ -120,7 +121,7 @@ export async function readMissingRights(
   return rows[0]!;
 }
 
-/** The major version. */
+/** Oldest major version of the server. */
 export const oldestServer = 15;
 
 interface Place {
@@ -136,8 +137,8 @@ interface Place {
 
 /**
  * Checks that the tables can be created in a database.
- * @param allowAsynchronous accepts that a failover may lose commits
- * @throws {PostgresSetupError} they cannot; nothing was changed
+ * @param allowAsynchronous true to accept that a failover can lose commits
+ * @throws {PostgresSetupError} the tables cannot be created; nothing was changed
  */
 export async function checkPlace(connection: Pick<Connection, 'query'>, allowAsynchronous = false): Promise<void> {
   const { rows } = await connection.query<Place>({
@@ -176,7 +177,7 @@ export async function checkPlace(connection: Pick<Connection, 'query'>, allowAsy
   const reason = allowAsynchronous ? undefined : whyCommitsMayBeLost(replication);
   refuse(
     reason !== undefined,
-    `A failover of this PostgreSQL can lose acknowledged counts and revocations: ${reason}. Name the standbys that may be promoted, and as many as are needed (docs/cluster.md), or accept the loss with --allow-asynchronous. Nothing was changed`,
+    `A failover of this PostgreSQL can lose acknowledged counts and revocations: ${reason}. Name the standbys that can be promoted in synchronous_standby_names, with the number that must confirm each commit (docs/cluster.md), or accept the loss with --allow-asynchronous. Nothing was changed`,
   );
   refuse(
     !canCommit(replication),
@@ -189,7 +190,7 @@ const taken = 'The database is already initialised; nothing was changed';
 /**
  * Explains why tables could not be created.
  * @throws {PostgresSetupError}
- * @throws {unknown} the error itself, if the reason is another
+ * @throws {unknown} the error itself, if it has another reason
  */
 export function notMade(error: unknown): never {
   const { sqlstate = '' } = error as PostgresError;

@@ -12,7 +12,7 @@ export interface ConnectionOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Called for each new session before any other statement. Its failure fails all calls. */
   readonly prepare?: (run: Run) => Promise<void>;
-  /** Time from a call to its answer. After it, the session is closed, and the statement cancelled on the server. */
+  /** Maximum time from a call to its response. After it, session and statement are cancelled. */
   readonly deadlineMs: number;
 }
 
@@ -22,8 +22,8 @@ const firstPauseMs = 100;
 const longestPauseMs = 2000;
 
 /**
- * One session with the primary, whichever host that is. It is opened on demand, and again after it was lost. Statements of two
- * transactions never mix. Nothing is retried.
+ * One session with the primary, whichever host the primary is. It is opened on demand, and reopened after it was lost.
+ * Statements of two transactions never mix. Nothing is retried.
  */
 export class Connection {
   readonly #address: PostgresAddress;
@@ -60,21 +60,22 @@ export class Connection {
   }
 
   /**
-   * Runs a transaction at READ COMMITTED. BEGIN is sent with the first statements, and COMMIT with those that `work` does not await. If
-   * one of them fails, the transaction fails.
+   * Runs a transaction at READ COMMITTED. BEGIN is sent with the first statements, and COMMIT with the statements that
+   * `work` does not await. If one of them fails, the transaction fails.
    * @param work must await nothing but statements; if it throws, the transaction is rolled back
-   * @throws {PostgresError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`: COMMIT was sent
+   * @throws {PostgresError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`: COMMIT
+   * was sent
    * @throws whatever `work` throws; nothing was kept
    */
   transaction<T>(work: (run: Run) => Promise<T> | T, deadlineMs = this.#options.deadlineMs): Promise<T> {
     const before = this.#transactions;
     const settled = this.#within(deadlineMs, (session) => session.transaction(work));
-    // A waiting call ends at its deadline, which may be before the end of those it waits for.
+    // A waiting call ends at its deadline, which can be before the end of the calls that it waits for.
     this.#transactions = before.then(() => settled.catch(() => {}));
     return settled;
   }
 
-  /** Closes the session when all answers have arrived. Later calls fail. */
+  /** Closes the session when all responses have arrived. Later calls fail. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#opening?.catch(() => {});
@@ -82,12 +83,12 @@ export class Connection {
     this.#session = undefined;
   }
 
-  /** Makes a call after the earlier transactions. At its deadline it fails, and with it the session if anything was sent. */
+  /** Makes a call after the earlier transactions. At its deadline the call fails, as does a session in use. */
   #within<T>(deadlineMs: number, call: (session: Session) => Promise<T>): Promise<T> {
     const before = this.#transactions;
     return new Promise((resolve, reject) => {
       let session: Session | undefined;
-      const late = () => new PostgresError('deadline', `PostgreSQL did not answer within ${deadlineMs} ms`);
+      const late = () => new PostgresError('deadline', `PostgreSQL did not respond within ${deadlineMs} ms`);
       let isLate = false;
       const timer = setTimeout(() => {
         isLate = true;
@@ -109,7 +110,7 @@ export class Connection {
   }
 
   /**
-   * Returns the session. After a failed attempt to open it, calls fail at once until the next attempt is due.
+   * Returns the session. After a failed attempt to open it, calls fail immediately until the next attempt is due.
    * @throws {PostgresError} `unreachable`, `refused`
    * @throws whatever `prepare` throws
    */
@@ -131,7 +132,7 @@ export class Connection {
     try {
       const opened = await this.#findPrimary();
       session = opened;
-      const why = new PostgresError('deadline', `PostgreSQL did not answer within ${connectTimeoutMs} ms`);
+      const why = new PostgresError('deadline', `PostgreSQL did not respond within ${connectTimeoutMs} ms`);
       timer = setTimeout(() => opened.abandon(why), connectTimeoutMs);
       await prepare?.(((statement) => opened.send(statement, true)) as Run);
     } catch (error) {
@@ -149,7 +150,7 @@ export class Connection {
     return session;
   }
 
-  /** Tries each host once. @throws {PostgresError} with the reason of each */
+  /** Tries each host once. @throws {PostgresError} with the reason of each host */
   async #findPrimary(): Promise<Session> {
     const { name } = this.#options;
     const { signal } = this.#closing;
@@ -184,11 +185,11 @@ export class Connection {
 
   #lost(session: Session, why: Error): void {
     const { name, log } = this.#options;
-    // Tries the other hosts first, because this one may no longer be the primary.
+    // The other hosts are tried first next time, because this one might no longer be the primary.
     this.#hosts.push(this.#hosts.shift()!);
     if (this.#session === session) this.#session = undefined;
     const fields = { connection: name, host: showHost(session.host), sqlstate: getSqlstate(why) };
-    const next = 'reconnecting when needed; commits without an answer will be retried or confirmed';
+    const next = 'reconnecting when needed; commits without a response will be retried or confirmed';
     log.warn('session with PostgreSQL lost', { ...fields, reason: why.message, next });
   }
 }

@@ -1,16 +1,16 @@
 import { randomBytes as systemRandom } from 'node:crypto';
 
-/** A position in one of the two logs: a version of the accounts, or an entry of usage. Both are numbered 1, 2, 3 and so on. */
+/** A position in one of the two logs, from 1: a version of the accounts, or an entry of usage. */
 export interface LogPosition {
   readonly position: number;
-  /** Random, as decimal text. Two histories of a database may share a position, but never an id. */
+  /** Random id, as decimal text. Two histories of a database can share a position, but never an id. */
   readonly id: string;
 }
 
-/** Before the first entry. */
+/** The position before the first entry. */
 export const logStart: LogPosition = { position: 0, id: '0' };
 
-/** Whether both are the same entry of the same history. */
+/** True if both are the same entry of the same history. */
 export function isSameEntry(one: LogPosition, other: LogPosition): boolean {
   return one.position === other.position && one.id === other.id;
 }
@@ -22,7 +22,7 @@ export function newLogId(randomBytes: (length: number) => Uint8Array = systemRan
 
 /** An entry in PostgreSQL. */
 export interface LogEntry<Body = unknown> extends LogPosition {
-  /** `null` if it was trimmed, or not read because the reader has applied it. */
+  /** Body; `null` if it was trimmed, or not read because the reader has applied it. */
   readonly body: Body | null;
 }
 
@@ -30,16 +30,16 @@ export type Whole<Entry extends LogEntry> = Entry & { readonly body: NonNullable
 
 export interface LogRead<Entry extends LogEntry> {
   readonly from: LogPosition;
-  /** In order, including that entry: its id proves that the reader has a part of this log. */
+  /** The entries from `from` on, in order. The entry at `from` proves that the reader has a section of this log. */
   readonly entries: readonly Entry[];
   /** The end of the log. Missing if the read stopped before it. */
   readonly head?: LogPosition;
 }
 
-/** The log cannot be followed: the content has to be replaced. */
+/** The log cannot be followed: the content must be replaced. */
 export class LogGap extends Error {
   override readonly name = 'LogGap';
-  /** Whether PostgreSQL does not have the last entry applied: it reverted to an earlier state, or has trimmed that part. */
+  /** True if PostgreSQL does not have the last entry applied: it reverted to an earlier state, or was trimmed. */
   readonly isLost: boolean;
 
   constructor(message: string, isLost = false) {
@@ -58,7 +58,7 @@ export function entriesAfter<Entry extends LogEntry>(read: LogRead<Entry>): read
   const next = entries.filter(({ position }) => position > from.position && position <= end);
   const hasHole = next.some(({ position }, index) => position !== from.position + 1 + index);
   if (hasHole || (head !== undefined && !isSameEntry(next.at(-1) ?? from, head)))
-    throw new LogGap('a part of the log is missing');
+    throw new LogGap('some entries of the log are missing');
   if (!next.every(isWhole)) throw new LogGap('the log continues in a snapshot');
   return next;
 }
@@ -67,18 +67,19 @@ function isWhole<Entry extends LogEntry>(entry: Entry): entry is Whole<Entry> {
   return entry.body !== null;
 }
 
-/** A node's copy of what a log describes. */
+/** The content of a node that a log describes, such as its copy of the accounts. */
 export interface LogContent {
   /** The last entry applied, written in the same transaction as its effects. */
   readonly applied: LogPosition;
-  /** Why the content must be replaced in any case. */
+  /** Reason why the content must be replaced in any case. */
   readonly unusable: string | undefined;
 }
 
 /**
- * Follows a log: applies the entries that come next, or replaces the content if there is a gap. The two logs are read differently.
- * Reading the accounts is one statement that reads to the end and also commits, which confirms it, because a request waits for it.
- * Usage is read in steps of bounded size, after a heartbeat has confirmed where the log ends.
+ * Follows a log: applies the entries that come next, or replaces the content if there is a gap. The two logs are read
+ * differently. The accounts are read by one statement that reads to the end and also commits, which confirms the read,
+ * because a request waits for it. Usage is read in steps of bounded size, after a heartbeat has confirmed where the log
+ * ends.
  */
 export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entry> = LogRead<Entry>> {
   readonly #content: LogContent;
@@ -100,7 +101,7 @@ export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entr
       return next;
     } catch (error) {
       if (!(error instanceof LogGap)) throw error;
-      // Another call may have applied entries since.
+      // Another call can have applied entries since.
       if (!isSameEntry(this.#content.applied, read.from)) return this.follow(await this.read());
       await this.replace(error);
       return undefined;

@@ -3,7 +3,7 @@ import { PostgresSetupError, throwSetupError } from './postgres-error.ts';
 import { silentAfterMs } from './postgres-report.ts';
 import type { Run } from './session.ts';
 
-/** What is lost with a node, as of its last heartbeat. */
+/** The losses if a node is forgotten, as of its last heartbeat. */
 export interface NodeLoss {
   readonly directory: string;
   readonly name: string;
@@ -13,11 +13,11 @@ export interface NodeLoss {
   readonly unshippedSince: Date | null;
   /** The streams to close. */
   readonly streams: readonly { readonly stream: string; readonly shippedUntil: Date }[];
-  /** The node is up. Its current stream is not closed, so it continues. */
+  /** True if the node is up. Its current stream is not closed, so it continues. */
   readonly continues: boolean;
 }
 
-/** A node with a heartbeat within this time may still count, even if it is cut off. */
+/** Age of the last heartbeat up to which a node can still be counting, even if it is cut off. */
 const forgettableAfterMs = 10 * 60_000;
 
 interface Row extends Omit<NodeLoss, 'streams' | 'continues'> {
@@ -28,17 +28,19 @@ interface Row extends Omit<NodeLoss, 'streams' | 'continues'> {
 
 /**
  * Finds a node by the id of its directory or by its name, with its unshipped data.
- * @param force forgets a node with a heartbeat within the last ten minutes as well, and not only streams of other processes
- * @throws {PostgresSetupError} the node is unknown, ambiguous, already forgotten, or may be running
+ * @param force true to forget a node with a heartbeat within the last ten minutes as well, not only the streams of its
+ * other processes
+ * @throws {PostgresSetupError} the node is unknown, ambiguous, already forgotten, or might be running
  */
 export function findLoss(connection: Connection, named: string, force: boolean): Promise<NodeLoss> {
   return connection.transaction((run) => computeLoss(run, named, force));
 }
 
 /**
- * Closes the streams of a node in one transaction. The log takes no more of them, and reports do not wait for them. If the node is
- * up, its current stream stays open, and its process ships the rest of the others under new streams.
- * @throws {PostgresSetupError} as `findLoss`
+ * Closes the streams of a node in one transaction. The log accepts no more of their deltas, and reports do not wait for
+ * them. If the node is up, its current stream stays open, and its process ships the remaining deltas of the closed
+ * streams under new streams.
+ * @throws {PostgresSetupError} see `findLoss`
  */
 export function forgetNode(connection: Connection, directory: string, force: boolean): Promise<NodeLoss> {
   return connection.transaction(async (run) => {
@@ -82,7 +84,7 @@ async function computeLoss(run: Run, named: string, force: boolean): Promise<Nod
   const continues = isUp && !force && earlier.length > 0;
   if (isAlive && !force && !continues)
     throw new PostgresSetupError(
-      `Node ${name} sent a heartbeat at ${lastBeat.toISOString()} and may be running. Stop it, so that it ships its counts. If it is lost, wait ten minutes or add --force`,
+      `Node ${name} sent a heartbeat at ${lastBeat.toISOString()} and might be running. Stop it, so that it ships its counts. If the node is lost, wait ten minutes or add --force`,
     );
   return { ...node, streams: continues ? earlier : open, continues };
 }

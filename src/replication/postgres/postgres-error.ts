@@ -1,9 +1,9 @@
 /**
  * Why PostgreSQL did not run a statement.
- * - `unreachable`: no host answers, or none is the primary
- * - `refused`: a host answers, but its certificate or the URL is wrong. Waiting does not help
- * - `deadline`: no answer arrived in time; the session was closed
- * - `unknown_outcome`: a commit may or may not have succeeded. A later synchronous commit tells
+ * - `unreachable`: no host responds, or none is the primary
+ * - `refused`: a host responds, but its certificate or the URL is wrong. Waiting does not help
+ * - `deadline`: no response arrived in time; the session was closed
+ * - `unknown_outcome`: it is unknown whether a commit succeeded. A later synchronous commit tells
  * - `sql`: the server rejected the statement; see `sqlstate`
  */
 type PostgresErrorCode = 'unreachable' | 'refused' | 'deadline' | 'unknown_outcome' | 'sql';
@@ -12,7 +12,7 @@ type PostgresErrorCode = 'unreachable' | 'refused' | 'deadline' | 'unknown_outco
 export class PostgresError extends Error {
   override readonly name = 'PostgresError';
   readonly code: PostgresErrorCode;
-  /** Five characters (PostgreSQL, appendix A). */
+  /** SQLSTATE of five characters (PostgreSQL, appendix A). */
   readonly sqlstate: string | undefined;
 
   constructor(code: PostgresErrorCode, message: string, sqlstate?: string, cause?: unknown) {
@@ -22,10 +22,10 @@ export class PostgresError extends Error {
   }
 }
 
-/** PostgreSQL answers, but its setup is unsuitable. The message says why, and what to do. */
+/** PostgreSQL responds, but its setup is unsuitable. The message says why, and what to do. */
 export class PostgresSetupError extends Error {
   override readonly name = 'PostgresSetupError';
-  /** As `publicReason`. */
+  /** The reason for unauthenticated readers: see `publicReason`. */
   readonly publicReason: string;
 
   constructor(message: string, publicReason = 'PostgreSQL is not set up for this node; see the log') {
@@ -36,21 +36,21 @@ export class PostgresSetupError extends Error {
 
 /** The database has no tables of flagmeter. */
 export class PostgresEmpty extends PostgresSetupError {
-  /** @param id of the database that the data directory of the node has used before */
+  /** @param id id of the database that the data directory of the node has used before */
   constructor(id?: string) {
     const message =
       id === undefined
         ? 'The database is not prepared: run flagmeter postgres init first, or correct the database or search_path in the URL. If the tables were lost, restore them: flagmeter postgres adopt --from-replica'
-        : `The database has no tables of flagmeter, and this data directory was used with database ${id}: correct the database or search_path in the URL. Keep the directory: if the tables were lost, it can have their last copy, which flagmeter postgres adopt --from-replica restores`;
+        : `The database has no tables of flagmeter, and this data directory was used with database ${id}: correct the database or search_path in the URL. Keep the directory: if the tables were lost, the directory can have their last copy, which flagmeter postgres adopt --from-replica restores`;
     super(message, noTables);
   }
 }
 
 const noTables = 'The database has no tables of flagmeter';
 const incomplete = 'The database is not complete';
-const noCommits = 'PostgreSQL does not confirm commits; a synchronous standby may not respond';
+const noCommits = 'PostgreSQL does not confirm commits; a synchronous standby might not respond';
 
-/** Why PostgreSQL cannot be used, for unauthenticated readers: it names no host, role or id. The log does. */
+/** Returns why PostgreSQL cannot be used, for unauthenticated readers: without a host, role or id. */
 export function publicReason(error: Error): string {
   if (error instanceof PostgresSetupError) return error.publicReason;
   if (!(error instanceof PostgresError)) return 'This node cannot follow PostgreSQL; see the log';
@@ -62,7 +62,7 @@ export function publicReason(error: Error): string {
   return 'PostgreSQL is unreachable';
 }
 
-/** The database does not have an id. */
+/** Returns the error for a database without an id. */
 export function noPostgres(): PostgresSetupError {
   return new PostgresSetupError('The table fm_engine is empty: restore the database from a backup', incomplete);
 }
@@ -78,7 +78,7 @@ export function noHead(): never {
 /**
  * Explains a rejection that is due to the setup of the database.
  * @throws {PostgresSetupError}
- * @throws {unknown} the error itself, if the reason is another
+ * @throws {unknown} the error itself, if it has another reason
  */
 export function throwSetupError(error: unknown): never {
   const { sqlstate, message } = error as PostgresError;
@@ -88,29 +88,29 @@ export function throwSetupError(error: unknown): never {
   throw error;
 }
 
-/** The SQLSTATE of an error of the server. Errors of the socket have the system's code instead. */
+/** Returns the SQLSTATE of an error of the server. Errors of the socket have the system's code instead. */
 export function getSqlstate(error: unknown): string | undefined {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined;
 }
 
 /**
- * Whether the server closed the session with the statement: on request, at shutdown, or because a transaction was idle for too long.
- * The outcome of a commit is unknown then.
+ * True if the server closed the session with the statement: on request, at shutdown, or because a transaction was idle
+ * for too long. The result of a commit is unknown in that case.
  */
 export function endsSession(sqlstate: string): boolean {
   return /^(08...|57P0[1-5]|25P03|25P04)$/.test(sqlstate);
 }
 
-/** The probable cause of some rejections. */
+/** The probable causes of some rejections, by SQLSTATE. */
 const hints: Readonly<Record<string, string>> = {
-  // A prepared statement of another session exists, or the own one is missing.
+  // A prepared statement of another session exists, or a statement of this session is missing.
   '42P05': '; a pooler such as PgBouncer must work in session mode',
   '26000': '; a pooler such as PgBouncer must work in session mode',
-  '42P10': '; the tables lack their keys: the database is being restored, or has to be',
+  '42P10': '; the tables lack their keys: the database is being restored, or must be restored',
 };
 
-/** A rejection, with the server's message. Its details are omitted, because they can contain rows. */
+/** Returns a rejection with the server's message. Its details are omitted, because they can contain rows. */
 export function refusal({ message }: Error, sqlstate: string): PostgresError {
   const what = `PostgreSQL refused: ${message} (SQLSTATE ${sqlstate})${hints[sqlstate] ?? ''}`;
   return new PostgresError('sql', what, sqlstate);

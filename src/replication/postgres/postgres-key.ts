@@ -17,7 +17,7 @@ export class PostgresKey {
     this.#key = key;
   }
 
-  /** @param about what the secret is, such as its id; needed to open it @returns base64 */
+  /** @param about identifies the secret, such as its id; needed to open it @returns base64 */
   seal(secret: string | Uint8Array, about: string): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#key, nonce);
@@ -26,7 +26,7 @@ export class PostgresKey {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
   }
 
-  /** @throws {PostgresSetupError} if it was sealed with another key, or as something else */
+  /** @throws {PostgresSetupError} if the secret was sealed with another key, or with another `about` */
   open(sealed: string, about: string): Buffer {
     const bytes = Buffer.from(sealed, 'base64');
     try {
@@ -48,13 +48,13 @@ export function newPostgresKey(): string {
   return `${randomBytes(keyBytes).toString('base64')}\n`;
 }
 
-/** Reads a key file: 32 random bytes as base64 or hex. @throws {Error} if it cannot be used; the message says what to do */
+/** Reads a key file: 32 random bytes as base64 or hex. @throws {Error} with what to do about the file */
 export function readPostgresKey(file: string): PostgresKey {
   let text: string;
   try {
     text = readTextFile(file).trim();
   } catch (error) {
-    // The value may be the key itself, by mistake, so it is not shown.
+    // The value could be the key itself, by mistake, so it is not shown.
     const { code = 'error' } = error as NodeJS.ErrnoException;
     throw new Error(`Cannot read --postgres-key-file (${code}): it must name a file that this user may read`);
   }
@@ -70,7 +70,7 @@ export function readPostgresKey(file: string): PostgresKey {
 const aboutSecret = 'digest secret';
 const sealedPrefix = 'sealed:';
 
-/** The secret of a database as stored in `fm_engine`: encrypted if there is a key file. */
+/** Returns the secret of a database as stored in `fm_engine`. It is encrypted if there is a key file. */
 export function storedSecret(secret: Buffer, key: PostgresKey | undefined): string {
   return key === undefined ? secret.toString('base64') : `${sealedPrefix}${key.seal(secret, aboutSecret)}`;
 }

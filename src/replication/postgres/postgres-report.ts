@@ -12,7 +12,7 @@ export interface PostgresReport {
   readonly nodes: readonly NodeReport[];
   /** Numbers of closed streams, and the open ones. */
   readonly streams: { readonly done: number; readonly forgotten: number; readonly open: readonly StreamReport[] };
-  /** Last positions of the two logs: versions of the accounts, and entries of usage. */
+  /** Last positions of the two logs: versions of the accounts (`control`), and entries of usage (`data`). */
   readonly heads: { readonly control: number; readonly data: number };
   readonly log: LogLength;
   readonly snapshots: readonly SnapshotReport[];
@@ -47,22 +47,22 @@ export interface NodeReport {
   readonly layout: number;
   /** `silent`: not deregistered, and without a heartbeat for more than ten seconds. */
   readonly state: 'up' | 'silent' | 'done' | 'forgotten';
-  /** Why a process of this directory answers 503 to packets. */
+  /** Reason why a process of this directory responds to packets with 503. */
   readonly refuses: Exclude<Condition, 'ok' | 'behind'> | null;
-  /** Ships nothing, because PostgreSQL is older than what it keeps. */
+  /** True if it ships nothing, because PostgreSQL is older than what it keeps. */
   readonly holds: boolean;
   readonly lastBeat: Date;
   /** Number of log entries not applied yet. */
   readonly behind: number;
-  /** Whether it is up, and has not applied an entry that is several seconds old. */
+  /** True if it is up, and has not applied an entry that is several seconds old. */
   readonly isLagging: boolean;
   readonly accountsBehind: number;
   readonly spoolBytes: number;
   /** Time of its oldest unshipped packet. */
   readonly unshippedSince: Date | null;
-  /** Everything that it acknowledged before this time is in the log; `null` without an open stream. */
+  /** Everything that it acknowledged before this time is in the log; `null` if it has no open stream. */
   readonly shippedUntil: Date | null;
-  /** Number of its open streams that are not of its current process. */
+  /** Number of its open streams that belong to other processes than the current one. */
   readonly earlierStreams: number;
   readonly skewMs: number;
 }
@@ -71,10 +71,10 @@ export interface LogLength {
   /** Number of entries with bodies, and the size of these bodies. */
   readonly entries: number;
   readonly bytes: number;
-  /** Time and position of the oldest of these entries; `null` without entries. */
+  /** Time and position of the oldest of these entries; `null` if there are none. */
   readonly since: Date | null;
   readonly first: number | null;
-  /** Number of trimmed entries, of which only the ids are kept. */
+  /** Number of trimmed entries, which keep only their ids. */
   readonly ids: number;
 }
 
@@ -99,19 +99,19 @@ interface RefusedReport {
   readonly at: Date;
 }
 
-/** A node without a heartbeat for this long is not running. */
+/** Time without a heartbeat after which a node is not running. */
 export const silentAfterMs = 10_000;
 
-/** An entry applied later than this is not just in transit. */
+/** Age of an unapplied entry above which it is not just in transit. */
 const laggingAfterMs = 5000;
 
-/** Characters of the directory's id in the name of a session. PostgreSQL truncates these names. */
+/** Number of characters of the directory's id in the name of a session. PostgreSQL truncates these names. */
 const directoryShown = 16;
 
 /**
  * The condition of a process.
  * - `closed`: it was forgotten while running, and refuses packets
- * - `copied`: several processes use the directory or copies of it, and this one refuses packets
+ * - `copied`: several processes use the directory or copies of it, and this process refuses packets
  * - `full`, `store`: its spool is full, or its store cannot take data, so it refuses packets
  * - `behind`: it counts, and ships nothing, because PostgreSQL is older than what it keeps
  */
@@ -220,7 +220,7 @@ export function readPostgres(connection: Connection): Promise<PostgresReport> {
   });
 }
 
-/** Warnings about the setup and the nodes. @param skewMs how far the clock of this machine is ahead of PostgreSQL's */
+/** Returns warnings about the setup and the nodes. @param skewMs lead of this machine's clock over PostgreSQL's */
 export function postgresWarnings(report: PostgresReport, skewMs: number): string[] {
   const { server, nodes } = report;
   return [ofSecrets(report), ofServer(server), whySkewed(skewMs) ?? [], nodes.flatMap(ofNode), ofLog(report)].flat();
@@ -242,7 +242,7 @@ function ofServer(server: ServerFacts): string[] {
     ...when(server.fullPageWrites !== 'on', 'full_page_writes is off: a power cut can destroy the database; set it on'),
     ...when(
       synchronousCommit === 'off' || synchronousCommit === 'local',
-      `synchronous_commit is ${synchronousCommit} by default; flagmeter sets it on for itself, other programs may not`,
+      `synchronous_commit is ${synchronousCommit} by default; flagmeter sets it to on in its own sessions, but other programs might not`,
     ),
     ...when(missing !== '', `The role ${user} lacks rights on ${missing}; make it the owner of the tables`),
     ...ofStandbys(server),
@@ -265,11 +265,12 @@ function ofStandbys(server: ServerFacts): string[] {
 }
 
 const refusalWarnings: Readonly<Record<NonNullable<NodeReport['refuses']>, (name: string) => string>> = {
-  closed: (name: string) => `Node ${name} was forgotten but is running: it answers 503 until it is restarted`,
+  closed: (name: string) =>
+    `Node ${name} was forgotten but is running: it responds to packets with 503 until it is restarted`,
   copied: (name: string) =>
-    `Several processes use the data directory of node ${name} or copies of it: all but one answer 503. Stop those, keep their directories, and start nodes with empty ones in their place`,
+    `Several processes use the data directory of node ${name} or copies of it: all but one respond to packets with 503. Stop those, keep their directories, and start nodes with empty directories in their place`,
   full: (name: string) =>
-    `Node ${name} refuses packets: its spool is full. Its log has the reason why it does not ship; or raise --spool-max`,
+    `Node ${name} refuses packets: its spool is full. Its log says why it does not ship. Fix the cause, or raise --spool-max`,
   store: (name: string) => `Node ${name} refuses packets: its store cannot take data; see its log`,
 };
 
@@ -291,7 +292,7 @@ function ofNode(node: NodeReport): string[] {
   ];
 }
 
-/** A node that ships is not later than this. */
+/** Maximum delay of a node that ships. */
 const lateAfterMs = 60_000;
 
 function whyLate({ name, earlierStreams }: NodeReport, shippedUntil: Date): string {
@@ -305,7 +306,7 @@ function completeUntil(shippedUntil: Date): string {
   return shippedUntil.getTime() === 0 ? 'not complete' : `complete only until ${shippedUntil.toISOString()}`;
 }
 
-/** Nodes trim an entry within 70 minutes once a snapshot covers it. */
+/** Time within which nodes trim an entry once a snapshot covers it is 70 minutes; this is a later limit. */
 const trimmedWithinMs = 2 * 3_600_000;
 
 function ofLog({ server, log: { since, first }, snapshots }: PostgresReport): string[] {
@@ -314,7 +315,7 @@ function ofLog({ server, log: { since, first }, snapshots }: PostgresReport): st
   const covered = Math.max(since.getTime(), newest.at.getTime());
   return when(
     server.now.getTime() - covered > trimmedWithinMs,
-    `The log is not trimmed: entry ${first} of ${since.toISOString()} is still there, although a snapshot covers it. Check that a node is up, and its log`,
+    `The log is not trimmed: entry ${first} of ${since.toISOString()} is still there, although a snapshot covers it. Check that a node is up, and check its log`,
   );
 }
 

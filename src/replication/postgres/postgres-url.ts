@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 
-/** A host. If it begins with `/`, it is the directory of a Unix socket. */
+/** A host of PostgreSQL. If it begins with `/`, it is the directory of a Unix socket. */
 export interface PostgresHost {
   readonly host: string;
   readonly port: number;
@@ -13,7 +13,7 @@ type TlsMode = (typeof tlsModes)[number];
 export interface PostgresTls {
   /** `require` encrypts without verifying the server. */
   readonly mode: TlsMode;
-  /** PEM file with trusted roots; by default those of the system. */
+  /** PEM file with trusted roots; by default the roots of the system. */
   readonly rootFile: string | undefined;
   /** PEM files with the client's certificate and key. */
   readonly certificateFile: string | undefined;
@@ -36,7 +36,8 @@ export class PostgresUrlError extends Error {
   override readonly name = 'PostgresUrlError';
 }
 
-const form = 'Its form is postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE';
+const form =
+  'Expected form: postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE';
 
 /** The known parameters and their defaults. An empty parameter counts as omitted. */
 const defaults = {
@@ -84,13 +85,13 @@ export function parsePostgresUrl(text: string): PostgresAddress {
   };
 }
 
-/** The URL without the password and the parameters, for messages. */
+/** Returns the URL without the password and the parameters, for messages. */
 export function showPostgres({ user, hosts, database }: PostgresAddress): string {
   const shown = hosts.map(showHost).join(',');
   return `postgres://${encodeURIComponent(user)}@${shown}/${encodeURIComponent(database)}`;
 }
 
-/** `HOST:PORT` as in a URL. */
+/** Returns `HOST:PORT` as in a URL. */
 export function showHost({ host, port }: PostgresHost): string {
   if (host.startsWith('/')) return `${encodeURIComponent(host)}:${port}`;
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
@@ -112,7 +113,7 @@ function parseHost(text: string, index: number): PostgresHost {
   return { host, port };
 }
 
-/** Does not show an unknown name, which may be part of an unencoded password. */
+/** Parses the parameters. Does not show an unknown name, which can be part of an unencoded password. */
 function parseParameters(query: string): Parameters {
   const found: Partial<Record<string, string>> = {};
   for (const pair of query.split('&').filter((each) => each !== '')) {
@@ -129,7 +130,7 @@ function parseParameters(query: string): Parameters {
   return all;
 }
 
-/** Without TLS is the default only for local hosts without `sslrootcert`. */
+/** Parses the TLS settings. The default is no TLS for local hosts without `sslrootcert`, and TLS for all others. */
 function parseTls(parameters: Parameters, hosts: readonly PostgresHost[]): PostgresTls {
   const { sslrootcert, sslcert, sslkey } = parameters;
   const [root, certificateFile, keyFile] = [sslrootcert, sslcert, sslkey].map((file) => file || undefined);

@@ -1,9 +1,9 @@
 import type { Run } from './session.ts';
 
 export interface Replication {
-  /** `synchronous_standby_names`. */
+  /** The setting `synchronous_standby_names`. */
   readonly synchronousStandbys: string;
-  /** `cluster_name`, the default `application_name` of a server's own replication connections. */
+  /** The setting `cluster_name`, which is the default `application_name` of a server's own replication connections. */
   readonly clusterName: string;
   readonly standbys: readonly Standby[];
 }
@@ -14,7 +14,7 @@ interface Standby {
   readonly state: string | null;
 }
 
-/** Base backups, archives and logical subscribers are never promoted. */
+/** // Base backups, archives and logical subscribers are never promoted. */
 const text = `SELECT current_setting('synchronous_standby_names') AS "synchronousStandbys",
     current_setting('cluster_name') AS "clusterName",
     (SELECT coalesce(json_agg(json_build_object('name', application_name, 'state', sync_state) ORDER BY application_name), '[]')
@@ -29,8 +29,9 @@ export async function readReplication(run: Run): Promise<Replication> {
 }
 
 /**
- * Returns why a promotion may lose acknowledged commits; `undefined` if it cannot. Each commit must wait for every standby that may be
- * promoted. Otherwise, the primary could continue with the others after a promotion. Without a standby, nothing is promoted.
+ * Returns why a promotion can lose acknowledged commits; `undefined` if it cannot. Each commit must wait for every
+ * standby that can be promoted. Otherwise, the primary could continue with the other standbys after a promotion. If
+ * there is no standby, nothing is promoted.
  */
 export function whyCommitsMayBeLost(replication: Replication): string | undefined {
   const { synchronousStandbys: value, standbys } = replication;
@@ -52,7 +53,7 @@ export function whyCommitsMayBeLost(replication: Replication): string | undefine
   return `synchronous_standby_names (${value}) needs ${needed} of ${candidates} standbys, so the old primary can continue without the promoted one${patroni}`;
 }
 
-/** Whether enough standbys are connected for commits to return. If their states cannot be read, their names decide. */
+/** True if enough standbys are connected for commits to return. If their states cannot be read, their names decide. */
 export function canCommit({ synchronousStandbys, standbys }: Replication): boolean {
   const { needed, names } = parseSynchronousStandbys(synchronousStandbys) ?? { needed: 0, names: [] };
   const isNamed = (name: string) => names.includes('*') || names.includes(lowerCase(name));
@@ -60,7 +61,7 @@ export function canCommit({ synchronousStandbys, standbys }: Replication): boole
   return confirming.length >= needed;
 }
 
-/** Number of standbys that can confirm commits, counting those that share a name. The primary does not follow itself. */
+/** Number of standbys that can confirm commits, even with the same name. The primary does not count. */
 function countCandidates({ clusterName, standbys }: Replication, names: ReadonlySet<string>): number {
   const connected = standbys.map(({ name }) => lowerCase(name)).filter((name) => names.has(name));
   const self = lowerCase(clusterName);
@@ -71,11 +72,11 @@ function countCandidates({ clusterName, standbys }: Replication, names: Readonly
 interface SynchronousStandbys {
   /** Number of standbys that must confirm each commit. */
   readonly needed: number;
-  /** In lower case, as PostgreSQL compares them; `*` is any standby. */
+  /** Names in lower case, as PostgreSQL compares them; `*` is any standby. */
   readonly names: readonly string[];
 }
 
-/** As in `syncrep_scanner.l`, where bytes above 0x7f are letters. */
+/** Whitespace as in `syncrep_scanner.l`, where bytes above 0x7f are letters. */
 const space = '[ \\t\\n\\r\\f\\v]*';
 const letters = '\\w$\\u0080-\\u{10ffff}';
 const word = `"(?:[^"]|"")*"|(?!(?:any|first)(?![${letters}]))(?!\\d)[${letters}]+|\\*|\\d+(?![${letters}])`;
@@ -93,7 +94,7 @@ export function parseSynchronousStandbys(value: string): SynchronousStandbys | u
   return Number(count) > 0 ? { needed: Number(count), names } : undefined;
 }
 
-/** ASCII only, as in `pg_strcasecmp` in most locales. */
+/** Converts ASCII letters to lower case, as `pg_strcasecmp` does in most locales. */
 function lowerCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -8,8 +8,8 @@ export const postgresLayout = 2;
 export const dailyViews = 'flagmeter_reports';
 
 /**
- * Names are those of the current accounts. The views hide everything else that they read, even from functions in a reader's query
- * (security_barrier).
+ * The selected columns of the views. Names are the names in the current accounts. The views hide everything else that
+ * they read, even from functions in a reader's query (security_barrier).
  */
 const shown = `WITH environments AS (
     SELECT (environment->>'number')::bigint AS environment, team.value::jsonb->>'name' AS team,
@@ -24,8 +24,9 @@ const source = `FROM fm_daily AS daily JOIN fm_day AS written USING (environment
   WHERE written.position > 0`;
 
 /**
- * Usage by days, for programs that read SQL. Nodes fill these tables from their replicas: see replication/daily-export.ts. The schema
- * of the views may already exist, because a role may lack the right to create one.
+ * Usage by days, for programs that read SQL. Nodes fill these tables from their replicas: see
+ * replication/daily-export.ts. The schema of the views can already exist, because a role can lack the right to create
+ * one.
  */
 const dailySchema = `
 CREATE TABLE fm_daily (
@@ -70,7 +71,7 @@ CREATE VIEW ${dailyViews}.daily_features WITH (security_barrier) AS ${shown}, da
      daily.checks, daily.used, daily.viewed, daily.users ${source} AND daily.variant = '';
 COMMENT ON VIEW ${dailyViews}.daily_features IS 'What all variants of each feature counted on each day (UTC) that is over';`;
 
-/** For rows with constant updates: they stay in their page, and no index changes. */
+/** Storage parameters of tables whose rows are constantly updated: rows stay in their page, and no index changes. */
 const busy = 'WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)';
 
 /**
@@ -216,7 +217,7 @@ export interface NewPostgres {
   readonly secret: string;
 }
 
-/** Creates all tables in a transaction. Of two concurrent attempts, the second waits at the first table, and then fails. */
+/** Creates all tables in a transaction. Of concurrent attempts, the later one waits, and then fails. */
 export async function createTables(run: Run, { id, secret }: NewPostgres): Promise<void> {
   const text = 'INSERT INTO fm_engine (id, layout, oldest_layout, secret) VALUES ($1, $2, $3, $4)';
   await Promise.all([run({ text: schema }), run({ text, values: [id, postgresLayout, postgresLayout, secret] })]);
@@ -233,11 +234,12 @@ export interface Migration {
 /** All steps, in order. A step that old versions can use only adds columns with defaults, tables and indexes. */
 const migrations: readonly Migration[] = [{ layout: 2, oldestLayout: 1, statements: [dailySchema] }];
 
-/** A node with a heartbeat within this time is running. */
+/** Age of the last heartbeat up to which a node counts as running. */
 const aliveMs = 10_000;
 
 /**
- * Migrates the tables to the latest layout, in one transaction. Nodes may run meanwhile, unless a step excludes their version.
+ * Migrates the tables to the latest layout, in one transaction. Nodes can run during the migration, unless a step
+ * excludes their version.
  * @param steps in order; the last leads to `target`
  * @throws {PostgresSetupError} the tables are missing, their layout is newer, or running nodes would be excluded
  */
@@ -277,6 +279,6 @@ async function refuseToLeaveBehind(run: Run, oldest: number): Promise<void> {
   if (rows.length === 0) return;
   const nodes = rows.map(({ name, version }) => `${name} (flagmeter ${version})`).join(', ');
   throw new PostgresSetupError(
-    `These nodes run a program that cannot use the new tables: ${nodes}; stop them first, then migrate again`,
+    `These nodes run a version that cannot use the new tables: ${nodes}; stop them first, then migrate again`,
   );
 }

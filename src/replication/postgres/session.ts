@@ -9,14 +9,14 @@ import { type PostgresAddress, type PostgresHost, type PostgresTls, showHost } f
 /** A value of a parameter such as `$1`. A list is an array in SQL. */
 type Value = string | number | bigint | boolean | Date | Uint8Array | null | undefined | readonly Value[];
 
-/** A statement. With a name it is prepared once in each session: a name must always have the same text. */
+/** A statement. A statement with a name is prepared once in each session: a name must always have the same text. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly Value[];
 }
 
-/** `int8` is a bigint, `bytea` a Buffer, `timestamptz` a Date. */
+/** Result of a statement. `int8` is a bigint, `bytea` a Buffer, `timestamptz` a Date. */
 export interface QueryResult<Row = Record<string, unknown>> {
   readonly rows: Row[];
   /** Number of rows returned or changed. */
@@ -27,14 +27,14 @@ export interface QueryResult<Row = Record<string, unknown>> {
 export type Run = <Row = Record<string, unknown>>(statement: Statement) => Promise<QueryResult<Row>>;
 
 interface CommandResult extends QueryResult {
-  /** `COMMIT`, `ROLLBACK`, `INSERT` and so on. */
+  /** Command tag: `COMMIT`, `ROLLBACK`, `INSERT` and so on. */
   readonly command: string;
 }
 
 interface SentStatement {
   readonly reject: (error: PostgresError) => void;
   readonly commits: boolean;
-  /** The server warned during this commit that the standby may not have it. */
+  /** True if the server warned during this commit that the standby might not have it. */
   isUnconfirmed: boolean;
 }
 
@@ -49,7 +49,7 @@ export class Session {
   #lost: Error | undefined;
   #isClosing = false;
 
-  /** @param client a connected one @param onLost called once if the session ends by other means than `close` */
+  /** @param client a connected client @param onLost called once if the session ends by other means than `close` */
   constructor(client: pg.Client, host: PostgresHost, onLost: (why: Error) => void) {
     this.#client = client;
     this.host = host;
@@ -65,17 +65,17 @@ export class Session {
   }
 
   /**
-   * Sends a statement at once, after those sent before.
-   * @param commits whether it may commit
-   * @throws {PostgresError} `sql`; `unreachable` if it was not sent; `unknown_outcome` if the session was lost, or the standby may not
-   *   have the commit
+   * Sends a statement immediately, after earlier statements.
+   * @param commits true if the statement can commit
+   * @throws {PostgresError} `sql`; `unreachable` if it was not sent; `unknown_outcome` if the session was lost, or the
+   * standby might not have the commit
    */
   send(statement: Statement, commits: boolean): Promise<CommandResult> {
     return new Promise((resolve, reject) => {
       if (!this.isOpen) return reject(closed());
       const sent: SentStatement = { reject, commits, isUnconfirmed: false };
       this.#sent.push(sent);
-      // A callback runs while the answer is parsed. A promise would see the warnings of the next statement.
+      // A callback runs while the response is parsed. A promise would see the warnings of the next statement.
       const onResult = (error: Error | undefined, result: pg.QueryResult) => {
         const place = this.#sent.indexOf(sent);
         if (place === -1) return;
@@ -121,7 +121,7 @@ export class Session {
     this.#lose(why);
   }
 
-  /** Closes the session when all answers have arrived. */
+  /** Closes the session when all responses have arrived. */
   async close(): Promise<void> {
     if (!this.isOpen) return;
     this.#isClosing = true;
@@ -156,13 +156,13 @@ function closed(): Error {
   return new PostgresError('unreachable', 'The session with PostgreSQL is closed');
 }
 
-/** A stopped server never accepts the request. */
+/** Time limit of a cancel request. A stopped server never accepts it. */
 const cancelWithinMs = 2000;
 const cancelRequest = 80_877_102;
 
 /**
- * Cancels a session's statement through a separate connection, as the protocol requires. Otherwise an abandoned session that waits for
- * its standby would stay, and hold its locks. There is no answer.
+ * Cancels a session's statement through a separate connection, as the protocol requires. Otherwise an abandoned session
+ * that waits for its standby would stay, and hold its locks. The server sends no response.
  */
 function cancel({ host, port }: PostgresHost, processId: number, secret: number): void {
   const message = Buffer.alloc(16);
@@ -174,7 +174,7 @@ function cancel({ host, port }: PostgresHost, processId: number, secret: number)
   socket.unref();
 }
 
-/** Gives access to a client's socket: `pg` cannot close it at once. */
+/** Returns a client's socket, because `pg` cannot close it immediately. */
 function getSocket(client: pg.Client): { destroy(): void } {
   return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
 }
@@ -187,11 +187,11 @@ function lost(why: Error): PostgresError {
 }
 
 function unconfirmed(): PostgresError {
-  const message = 'PostgreSQL has committed without its standby: the wait for it was cancelled';
+  const message = 'PostgreSQL has committed without its standby: waiting for the standby was cancelled';
   return new PostgresError('unknown_outcome', message, '01000');
 }
 
-/** COMMIT was not sent, so nothing was kept. */
+/** Returns the error for a COMMIT that was not sent, so nothing was kept. */
 function nothingKept(error: PostgresError): PostgresError {
   if (error.code !== 'unknown_outcome') return error;
   const isLate = error.cause instanceof PostgresError && error.cause.code === 'deadline';
@@ -205,9 +205,9 @@ const types = {
 };
 
 /**
- * Settings of each session, independent of the role's defaults, and the first query. Commits wait for the disk and the standby. A frozen
- * or disconnected node releases its locks; other deadlines are the node's. A cancelled wait for the standby is reported as a
- * warning. The driver reads ISO dates only.
+ * Settings of each session, independent of the role's defaults, and the first query. Commits wait for the disk and the
+ * standby. The session of a frozen or disconnected node releases its locks; the node enforces other deadlines. A
+ * cancelled wait for the standby is reported as a warning. The driver reads ISO dates only.
  */
 const preparation = `
   SET synchronous_commit = on;
@@ -230,7 +230,7 @@ const keepAliveAfterMs = 5000;
 type DriverError = Error & { readonly code?: string };
 
 interface SessionOptions {
-  /** Shown in `pg_stat_activity`. */
+  /** Name of the session in `pg_stat_activity`. */
   readonly name: string;
   /** Aborts the attempt. */
   readonly signal: AbortSignal;
@@ -239,7 +239,7 @@ interface SessionOptions {
 
 /**
  * Opens a session with one server.
- * @throws {PostgresError} `unreachable` if it does not answer or is not the primary; `refused`
+ * @throws {PostgresError} `unreachable` if the server does not respond or is not the primary; `refused`
  */
 export async function openSession(
   address: PostgresAddress,
@@ -251,7 +251,7 @@ export async function openSession(
     port: host.port,
     database: address.database,
     user: address.user,
-    // A function, because `pg` would look for a missing password in files and variables of its own.
+    // This is a function, because `pg` would otherwise look for a missing password in its own files and variables.
     password: () => address.password ?? '',
     ssl: host.host.startsWith('/') ? false : tlsOptions(address.tls),
     keepAlive: true,
@@ -295,7 +295,7 @@ async function prepare(client: pg.Client): Promise<void> {
   if (isReadOnly) throw new NotPrimary('is read-only: default_transaction_read_only is on');
 }
 
-/** Explains a configuration error by SQLSTATE or system code; `undefined` for others. */
+/** Explains a configuration error by SQLSTATE or system code; returns `undefined` for other errors. */
 function whyRefused(error: DriverError, { user, password, database }: PostgresAddress): string | undefined {
   const sqlstate = getSqlstate(error);
   const shown = JSON.stringify(user);
@@ -331,15 +331,15 @@ function whyUnreachable(error: DriverError): string {
   const { code = '', message } = error;
   const sqlstate = getSqlstate(error);
   if (sqlstate === '53300')
-    return `has no free connection: ${message} (SQLSTATE 53300); a node opens up to five: raise max_connections, or the limit of the role or the database`;
+    return `has no free connection: ${message} (SQLSTATE 53300); a node opens up to five connections; raise max_connections, or the limit of the role or the database`;
   if (sqlstate !== undefined) return `refused the session: ${message} (SQLSTATE ${sqlstate})`;
-  if (/timeout expired|terminated/.test(message)) return 'did not answer in time, or closed the connection';
+  if (/timeout expired|terminated/.test(message)) return 'did not respond in time, or closed the connection';
   if (code === 'ECONNREFUSED') return 'refused the connection: no server listens there (ECONNREFUSED)';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `cannot be resolved: correct the host name (${code})`;
   return `cannot be reached: ${message}`;
 }
 
-/** @throws {PostgresError} `refused` if a file cannot be read, or its content is wrong */
+/** Reads the files of the TLS settings. @throws {PostgresError} `refused` if a file is unreadable or wrong */
 function tlsOptions({ mode, rootFile, certificateFile, keyFile }: PostgresTls): ConnectionOptions | false {
   if (mode === 'disable') return false;
   return {
@@ -347,7 +347,7 @@ function tlsOptions({ mode, rootFile, certificateFile, keyFile }: PostgresTls): 
     minVersion: 'TLSv1.2',
     ...(rootFile === undefined ? {} : { ca: readCertificates('sslrootcert', rootFile) }),
     ...(certificateFile === undefined || keyFile === undefined ? {} : readPair(certificateFile, keyFile)),
-    // The difference between `verify-full` and `verify-ca`.
+    // This is the difference between `verify-full` and `verify-ca`.
     ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
   };
 }
@@ -364,7 +364,7 @@ function readPair(certificateFile: string, keyFile: string): { cert: string; key
   throw refusedFile('sslkey', `${what}: ${keyFile}`);
 }
 
-/** Refuses a file without a certificate: it must not be ignored in favour of the default roots. */
+/** Reads trusted certificates. Refuses a file without a certificate, instead of falling back to the default roots. */
 function readCertificates(parameter: string, file: string): string {
   const text = readSetting(parameter, file);
   if (/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return text;

@@ -5,7 +5,7 @@ import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import type { AuditEntry, FeatureDeclaration, FeatureNote } from '../../storage/lmdb/records.ts';
 import type { Fact } from './facts.ts';
 
-/** The things in the audit log whose changes are in the feed. They belong to an application. */
+/** The things in the audit log whose changes are in the feed. All of them belong to an application. */
 const changedThings: Readonly<Record<string, { readonly kind: ActivityKind; readonly noun: string }>> = {
   application: { kind: 'application_changed', noun: 'Application' },
   environment: { kind: 'environment_changed', noun: 'Environment' },
@@ -18,17 +18,17 @@ const changedThings: Readonly<Record<string, { readonly kind: ActivityKind; read
 /** Actions that the feed shows by other facts: notes at the time to which they refer, leaks by the key. */
 const shownOtherwise: readonly string[] = ['feature.noted', 'key.leaked'];
 
-/** Whether the feed shows an entry of the audit log. */
+/** True if the feed shows an entry of the audit log. */
 export function isChange(entry: AuditEntry): boolean {
   return (
     findThing(entry) !== undefined && !shownOtherwise.includes(entry.action) && findApplicationId(entry) !== undefined
   );
 }
 
-/** What the caller may know about an author. */
+/** Returns what the caller may know about an author. */
 export type ShowActor = (actor: AuditEntry['actor']) => NonNullable<Fact['by']>;
 
-/** A change by a person, from the audit log. */
+/** Returns a change by a person, from the audit log. */
 export function changeFact(entry: AuditEntry, showActor: ShowActor): Fact {
   const { number, at, action, target, actor, changes = [] } = entry;
   const { kind, noun } = findThing(entry)!;
@@ -47,7 +47,7 @@ export function changeFact(entry: AuditEntry, showActor: ShowActor): Fact {
   };
 }
 
-/** The steps of the rollout plan of a feature. Steps in the future are in no range that has ended. */
+/** Returns the steps of the rollout plan of a feature. A step in the future is in no range that has ended. */
 export function stepFacts({ name, rollout }: FeatureDeclaration): readonly Fact[] {
   return (rollout ?? []).map(({ at, split }) => ({
     kind: 'rollout_step',
@@ -58,7 +58,7 @@ export function stepFacts({ name, rollout }: FeatureDeclaration): readonly Fact[
   }));
 }
 
-/** A note of a feature, at the time to which it refers. */
+/** Returns a note of a feature, at the time to which it refers. */
 export function noteFact(feature: string, note: FeatureNote, by: Fact['by']): Fact {
   const { id, at, environment, text } = note;
   return { kind: 'note', at, key: [id], environment, feature, text, by: by ?? null };
@@ -69,14 +69,14 @@ function findThing({ action }: AuditEntry) {
   return Object.hasOwn(changedThings, thing) ? changedThings[thing] : undefined;
 }
 
-/** The names of a target. That of an experiment begins with its feature: `checkout: One page`. */
+/** Splits the name of a target. The name of an experiment begins with its feature: `checkout: One page`. */
 function splitTargetName({ type, name }: AuditEntry['target']): { feature: string | null; name: string } {
   if (type !== 'experiment') return { feature: type === 'feature' ? name : null, name };
   const [, feature = null, experiment = name] = /^(.*?): (.*)$/s.exec(name) ?? [];
   return { feature, name: experiment };
 }
 
-/** "Archived", "Changed: permanent no → yes" or "Metric latency changed: unit – → ms". */
+/** Formats a change: "Archived", "Changed: permanent no → yes" or "Metric latency changed: unit – → ms". */
 function formatChange(prefix: string, done: string, changes: readonly ChangedField[]): string {
   const [first] = changes;
   if (changes.length === 1 && first?.field === 'archived')
@@ -89,7 +89,7 @@ function formatChange(prefix: string, done: string, changes: readonly ChangedFie
   return capital(`${prefix}${done}${details.length > 0 ? `: ${details.join(', ')}` : ''}`);
 }
 
-/** "allowed origins" for `allowedOrigins`. */
+/** Splits a field name into words: "allowed origins" for `allowedOrigins`. */
 function splitWords(field: string): string {
   return field.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
@@ -104,13 +104,10 @@ const most = { read: 200_000, kept: 20_000 };
 /** Number of entries read between two pauses, which takes about a millisecond. */
 const stride = 200;
 
-/**
- * The latest changes of applications in the audit log, the latest first. Most entries are about sign-ins, so each is read once
- * only.
- */
+/** The latest changes of applications in the audit log, the latest first. Each entry is read only once. */
 export class RecentChanges {
   readonly #accounts: Pick<AccountTables, 'audit'>;
-  /** By application, the latest first. */
+  /** Changes by application, the latest first. */
   #known: ReadonlyMap<string, readonly AuditEntry[]> = new Map();
   #latest = -1;
   #reading: Promise<void> = Promise.resolve();
@@ -119,7 +116,7 @@ export class RecentChanges {
     this.#accounts = accounts;
   }
 
-  /** Includes every change acknowledged before the call. */
+  /** Returns the changes of an application, including every change acknowledged before the call. */
   async of(applicationId: string): Promise<readonly AuditEntry[]> {
     this.#reading = this.#reading.catch(() => {}).then(() => this.#read());
     await this.#reading;

@@ -6,15 +6,15 @@ import { timeText } from '../../runtime/rfc3339.ts';
 /** A fact that the feed shows. */
 export interface Fact extends Partial<Omit<ActivityItem, 'id' | 'at' | 'until'>> {
   readonly kind: ActivityKind;
-  /** Unix ms. */
+  /** Time of the fact, Unix ms. */
   readonly at: number;
   /**
-   * What distinguishes it from other facts of its kind, independent of the time of the request; or its number in the audit log, by
-   * which changes at the same time are sorted.
+   * Distinguishes the fact from others of its kind, independent of the time of the request. For a change, its number in
+   * the audit log, which sorts changes at the same time.
    */
   readonly key: number | readonly (string | number | null)[];
   readonly text: string;
-  /** Unix ms. */
+  /** End of the fact, Unix ms. */
   readonly until?: number | null;
 }
 
@@ -38,14 +38,14 @@ function hashKey(key: object): string {
 }
 
 export interface ActivityFilter {
-  /** Unix ms; `to` is excluded. */
+  /** Range in Unix ms; `to` is excluded. */
   readonly from: number;
   readonly to: number;
   readonly environment: string | undefined;
   readonly feature: string | undefined;
-  /** All kinds if empty. */
+  /** Kinds to show; all if empty. */
   readonly kinds: readonly ActivityKind[];
-  /** In lower case. */
+  /** Text to search for, in lower case. */
   readonly search: string | undefined;
   /** Position of the last item of the previous page. */
   readonly after: string | undefined;
@@ -53,8 +53,8 @@ export interface ActivityFilter {
 }
 
 /**
- * The items of a page, the latest first, and one more if there are any.
- * @param facts in any order
+ * Returns the items of a page, the latest first, and one more if there are more.
+ * @param facts facts in any order
  */
 export function pageOfFacts(facts: Iterable<Fact>, filter: ActivityFilter): readonly ActivityItem[] {
   const items: ActivityItem[] = [];
@@ -72,7 +72,7 @@ export function latest(items: readonly ActivityItem[], { after, limit }: Activit
     .map(({ item }) => item);
 }
 
-/** The unique position of an item. It sorts by time. */
+/** Returns the unique position of an item. Positions sort by time. */
 export function formatPosition({ at, id }: ActivityItem): string {
   return `${at} ${id}`;
 }

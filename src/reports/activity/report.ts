@@ -16,8 +16,8 @@ import { type ActivityFilter, type Fact, formatPosition, latest, pageOfFacts } f
 import { type Moves, movesIn, type SplitMove, type TrafficMove } from './split-moves.ts';
 
 /*
- * src/reports/activity: what an activity feed lists. recent-changes.ts and change-facts.ts have what people changed, from the audit
- * log. report.ts has what changed in the data, and runs in the report thread: split-moves.ts and refusals.ts find it.
+ * src/reports/activity: the items of an activity feed. change-facts.ts finds the changes by people, in the audit log.
+ * report.ts finds the changes in the data, with split-moves.ts, and runs in the report thread.
  */
 
 export interface ActivityTask extends ActivityFilter {
@@ -27,15 +27,15 @@ export interface ActivityTask extends ActivityFilter {
   readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
   /** The names of application keys by id. */
   readonly keys: ReadonlyMap<string, string>;
-  /** What people changed, and leaked keys: see `pageOfFacts`. */
+  /** Changes by people, and leaked keys: see `pageOfFacts`. */
   readonly changes: readonly ActivityItem[];
-  /** Whether facts of the data are wanted. Only people have a name. */
+  /** True to include facts of the data. Only people have a name. */
   readonly data: boolean;
   /** Unix ms. */
   readonly now: number;
 }
 
-/** When the features and senders of an environment were seen. */
+/** First and last times at which the features and senders of an environment were seen. */
 interface Sights {
   readonly features: ReadonlyMap<string, FeatureSight>;
   readonly senders: readonly SeenSender[];
@@ -46,7 +46,7 @@ const freshMs = 20_000;
 /** Maximum age of cached moves. They change once a day, and with late reports. */
 const movesMs = 600_000;
 
-/** What changed in the data of applications, with a cache. */
+/** The changes in the data of applications, with a cache. */
 export class ActivityFeed {
   readonly #store: UsageTables;
   readonly #sights = new ResultCache<Sights>(freshMs);
@@ -57,7 +57,7 @@ export class ActivityFeed {
     this.#store = store;
   }
 
-  /** A page of the feed, the latest item first. */
+  /** Returns a page of the feed, the latest item first. */
   *page(task: ActivityTask): Reading<Page<ActivityItem>> {
     const store = this.#store;
     const facts = task.data ? yield* fromSnapshot(store.lmdb, (at) => this.#facts(task, at)) : [];
@@ -100,12 +100,12 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** A variant that was first seen this much later than its feature is new, ms. */
+/** Minimum delay after its feature at which a first seen variant is new, ms. */
 const laterMs = hourMs;
-/** Silence of a feature and of an environment, ms. Within a week every weekly job has run. */
+/** Duration after which a feature or an environment counts as silent, ms. Within a week every weekly job has run. */
 const silence = { feature: 7 * dayMs, environment: dayMs };
 
-/** First and last sights of features and variants. */
+/** Yields when features and variants were first and last seen. */
 function* featureFacts(
   environment: string,
   number: number,
@@ -143,7 +143,7 @@ function* featureFacts(
   }
 }
 
-/** New programs and their versions. */
+/** Yields new programs and their versions. */
 function* senderFacts(environment: string, number: number, { senders }: Sights): Generator<Fact> {
   const programs = new Map<string, { first: number; readonly versions: Map<string, number> }>();
   for (const { name, version, first } of senders) {
@@ -165,7 +165,7 @@ function* senderFacts(environment: string, number: number, { senders }: Sights):
   }
 }
 
-/** Variants shown: the others moved by less than a point. */
+/** Minimum move of the share of a variant that is shown. */
 const shownShare = 0.01;
 const maxShown = 4;
 
@@ -188,7 +188,7 @@ function splitFact(environment: string, number: number, { feature, day, minute, 
 }
 
 const shareText = shares('en');
-/** A mean of days may miss 0 or 1 by a rounding error. */
+/** // A mean of days can miss 0 or 1 by a rounding error. */
 const percent = (share: number) => shareText(Math.round(share * 10_000) / 10_000);
 const compact = compactNumbers('en');
 
@@ -204,7 +204,7 @@ function trafficFact(environment: string, number: number, { minute, from, to }: 
   };
 }
 
-/** A period that ended less than an hour ago may go on. */
+/** Returns the fact for a period of refusals. A period that ended less than an hour ago can still go on. */
 function refusalFact({ environments, keys }: ActivityTask, period: RefusalPeriod, hour: number): Fact {
   const { environment, code, keyId, firstHour, lastHour, count } = period;
   const isOver = hour - lastHour > 1;
@@ -231,7 +231,7 @@ function refusalFact({ environments, keys }: ActivityTask, period: RefusalPeriod
 /** Maximum number of cached results. */
 const most = 32;
 
-/** Caches the results of readings for a while. The oldest is dropped. */
+/** Caches the results of readings for some time. When it is full, the oldest result is dropped. */
 class ResultCache<T> {
   readonly #freshMs: number;
   readonly #kept = new Map<string, { readonly readAt: number; readonly result: T }>();
@@ -240,7 +240,7 @@ class ResultCache<T> {
     this.#freshMs = freshMs;
   }
 
-  /** @param now Unix ms */
+  /** Returns a cached or new result. @param now Unix ms */
   *get(key: string, now: number, read: () => Reading<T>): Reading<T> {
     const known = this.#kept.get(key);
     if (known !== undefined && Math.abs(now - known.readAt) < this.#freshMs) return known.result;
@@ -252,23 +252,23 @@ class ResultCache<T> {
   }
 }
 
-/** Consecutive hours in which messages were refused for one reason, with one key or without a known one. */
+/** Consecutive hours in which messages were refused for one reason, with one key or without a known key. */
 interface RefusalPeriod {
-  /** Number of the environment; `null` if none was named, or the application has no such environment. */
+  /** Number of the environment; `null` if no environment was named, or the application does not have it. */
   readonly environment: number | null;
   readonly code: string;
   readonly keyId: string | null;
-  /** Hours since the epoch. */
+  /** First hour, in hours since the epoch. */
   readonly firstHour: number;
   lastHour: number;
   count: number;
   /** The names of some senders. */
   readonly senders: Set<string>;
-  /** Whether there were more senders than that. */
+  /** True if there were more senders than these. */
   otherSenders: boolean;
 }
 
-/** Hours without a refusal after which further ones are another period. */
+/** Hours without a refusal after which later refusals form a new period. */
 const pauseHours = 24;
 
 const dayHours = 24;
@@ -276,7 +276,7 @@ const maxSenders = 3;
 /** Maximum number of periods of an application. The latest ones are kept. */
 const maxPeriods = 1000;
 
-/** The periods of refusals of an application, the latest first. Those that begin before `from` (hours) are included. */
+/** Reads the periods of refusals of an application, latest first, including periods that began before `from` (hours). */
 function* readRefusals(
   store: UsageTables,
   application: number,
@@ -307,7 +307,7 @@ function* readRefusals(
   for (let to = hours.to; to > hours.from; to -= dayHours) {
     const from = Math.max(hours.from, to - dayHours);
     yield* readEach(ledgerEntries(store, application, from, to, at, 'refused'), take);
-    yield; // Most rows are of accepted messages, which are skipped without a pause.
+    yield; // Most rows are about accepted messages, which are skipped without a pause.
   }
   return found;
 }

@@ -8,20 +8,20 @@ import { type LevelShift, levelShifts } from '../statistics/level-shifts.ts';
 /** Number of days that are compared. */
 const comparedDays = 100;
 
-/** Maximum number of series read. Those of further features are not compared. */
+/** Maximum number of series read. Features beyond it are not compared. */
 const maxSeries = 20_000;
-/** Variants compared for each feature: those with most checks. */
+/** Maximum number of compared variants of a feature: the variants with the most checks. */
 const maxVariants = 6;
-/** A day with fewer checks is not compared. */
+/** Minimum number of checks on a compared day. */
 const minChecks = 100;
 
 /** Minimum change of a share. */
 const leastShare = 0.1;
-/** Checks of one person or program in a row are alike: the variance is that many times the binomial one. */
+/** Factor of the variance over the binomial one: consecutive checks of one person or program are alike. */
 const designEffect = 4;
-/** Minimum change of the logarithm of the checks: half or twice as many. */
+/** Minimum change of the logarithm of the checks: half or twice as many checks. */
 const leastTraffic = Math.log(2);
-/** The standard deviation of daily traffic is at least 5 %. */
+/** Minimum variance of daily traffic: a standard deviation of 5 %. */
 const trafficNoise = 0.05 ** 2;
 
 /** A move of the shares of a feature's variants. */
@@ -29,16 +29,16 @@ export interface SplitMove {
   readonly feature: string;
   /** Start of the day, minutes since the epoch. */
   readonly day: number;
-  /** Start of the hour in which it moved; of the day if the counts of hours are gone. */
+  /** Start of the hour in which it moved, or of the day if the counts of hours are gone. */
   readonly minute: number;
-  /** Shares from 0 to 1, those that moved most first. */
+  /** Shares from 0 to 1, the variants that moved most first. */
   readonly shares: readonly { readonly variant: string; readonly from: number; readonly to: number }[];
 }
 
 /** A move of the checks of a whole environment. */
 export interface TrafficMove {
   readonly minute: number;
-  /** Checks a day. */
+  /** Checks per day before the move. */
   readonly from: number;
   readonly to: number;
 }
@@ -64,7 +64,7 @@ export function* movesIn(store: UsageTables, environment: number, now: number, a
   return { splits, traffic: trafficMoves(daily) };
 }
 
-/** Features between two pauses. */
+/** Number of features between two pauses. */
 const stride = 32;
 
 /** The daily checks of a variant. */
@@ -75,7 +75,7 @@ interface Row {
 }
 
 interface Daily {
-  /** The first day since the epoch. */
+  /** The first day, in days since the epoch. */
   readonly from: number;
   /** The variants by number of the feature. */
   readonly features: ReadonlyMap<number, readonly Row[]>;
@@ -154,8 +154,8 @@ function* findMinute(
 }
 
 /**
- * The hour from which on the shares fit the level after a move better than the one before, by least squares. It is 0 if the counts
- * of hours are gone, which leaves one sum for the day.
+ * Finds the hour from which on the shares fit the level after a move better than the level before, by least squares.
+ * The result is 0 if the counts of hours are gone, which leaves one sum for the day.
  */
 export function hourOfMove(
   hours: readonly { readonly part: number; readonly sum: number }[],
@@ -182,7 +182,7 @@ function mostChecked(rows: readonly Row[]): readonly Row[] {
   return rows.toSorted((one, other) => sum(other) - sum(one)).slice(0, maxVariants);
 }
 
-/** The shares of variants by day, and what counting alone explains of their variance. */
+/** Computes the shares of variants by day, and the variance that counting alone explains. */
 export function computeShares(rows: readonly Pick<Row, 'checks'>[], sums: Float64Array) {
   const of = (checks: Float64Array, pick: (share: number, sum: number) => number) =>
     sums.map((sum, day) => (sum < minChecks ? Number.NaN : pick(checks[day]! / sum, sum)));
@@ -200,7 +200,7 @@ function movedShares(rows: readonly Row[], { from, to }: LevelShift): SplitMove[
 
 function trafficMoves({ from, total }: Daily): TrafficMove[] {
   const first = total.findIndex((checks) => checks > 0);
-  // The first day may be incomplete.
+  // The first day can be incomplete.
   const values = total.map((checks, day) => (first < 0 || day <= first ? Number.NaN : Math.log(Math.max(checks, 1))));
   const noise = total.map((checks) => trafficNoise + 1 / Math.max(checks, 1));
   return levelShifts({ values: [values], noise: [noise], least: leastTraffic }).map((shift) => ({

@@ -29,7 +29,7 @@ export interface ComparisonTask {
 
 interface VariantsRead {
   readonly variants: readonly Variant[];
-  /** Users of any variant. */
+  /** Number of users of any variant. */
   readonly users: number;
 }
 
@@ -66,7 +66,7 @@ interface DailyCounts {
   readonly days: readonly { readonly events: number; readonly checks: number }[];
 }
 
-/** The requested base if the feature ever had it, else the planned or usual one of those given in the range. */
+/** Returns the requested base if the feature ever had it. Otherwise, returns the planned or usual base. */
 function chooseBase(counts: readonly DailyCounts[], task: ComparisonTask): string | undefined {
   const given = counts.filter(({ days }) => days.some(({ checks }) => checks > 0)).map(({ variant }) => variant);
   if (given.length === 0) return undefined;
@@ -74,7 +74,7 @@ function chooseBase(counts: readonly DailyCounts[], task: ComparisonTask): strin
   return given.find((variant) => variant === task.planned) ?? usualBase(given);
 }
 
-/** The compared days as indices, and the period from the first to the last of them: the only one that the comparison covers. */
+/** Returns the compared days as indices, and the period from the first to the last, which the result covers. */
 function findPeriod(
   counts: readonly DailyCounts[],
   base: string | undefined,
@@ -148,10 +148,10 @@ function sampleRatio(
   return { expected, observed, p, mismatch: state === 'off' };
 }
 
-/** Share of users with several variants that the error of two sketches, each within 2 %, can feign. */
+/** Share of users with several variants that the error of two sketches, each within 2 %, can produce by itself. */
 const severalAtMost = 0.05;
 
-/** The share of users with several variants: the sum of the users of each variant, minus the users of any. */
+/** Computes the share of users with several variants: the sum of the users of each, minus the users of any. */
 function severalVariants(variants: readonly Variant[], users: number): Comparison['severalVariants'] {
   if (users === 0 || variants.length < 2) return null;
   const sum = variants.reduce((sum, variant) => sum + variant.users, 0);

@@ -7,7 +7,7 @@ type WithDifference = VariantComparison & { readonly difference: NonNullable<Var
 /** Significance level for adjusted p-values. */
 const clear = 0.05;
 
-/** The outcome of a comparison as text. A clear difference is always reported with its size. */
+/** Describes the result of a comparison as text. A clear difference is always reported with its size. */
 export function judgeComparison(
   compared: readonly VariantComparison[],
   base: string | null,
@@ -33,7 +33,7 @@ function notEnough(why: string): ComparisonResult {
   return { outcome: 'not_enough', why };
 }
 
-/** What a variant lacks for a comparison. */
+/** Describes the data that a variant lacks for a comparison. */
 export function missing({ of, variant, has }: Lack, base: string): string {
   const least = needed[of];
   if (of === 'days')
@@ -54,7 +54,7 @@ function sentence({ variant, rate, difference }: WithDifference, base: string, e
   );
 }
 
-/** @param show a size, with its unit */
+/** @param show formats a size with its unit */
 export function inconclusive(
   intervals: readonly (readonly [number, number])[],
   show: (size: number) => string = points,
@@ -63,12 +63,12 @@ export function inconclusive(
   return `Inconclusive: anything from no difference to ${show(most)}.`;
 }
 
-/** A difference of shares: `4.0 percentage points`. */
+/** Formats a difference of shares: `4.0 percentage points`. */
 export function points(share: number): string {
   return `${percent(share, digitsFor(share))} percentage points`;
 }
 
-/** The number of digits for a sentence about a difference of this size. */
+/** Returns the number of digits for a sentence about a difference of this size. */
 function digitsFor(share: number): number {
   if (Math.abs(share) < 0.001) return 3;
   return Math.abs(share) < 0.01 ? 2 : 1;

@@ -11,17 +11,17 @@ import { sumUp } from '../usage/sum-up.ts';
 
 interface DayOfMetric {
   sum: number;
-  /** Observations. */
+  /** Number of observations. */
   count: number;
 }
 
-/** What is known about a variant, by day. */
+/** The counts of a variant, by day. */
 export interface VariantDays {
   readonly variant: string;
   readonly users: number;
   readonly days: readonly { checks: number; used: number; viewed: number }[];
   readonly metrics: ReadonlyMap<string, readonly DayOfMetric[]>;
-  /** Names of metrics that have a unit, so that their values are amounts. The others count events. */
+  /** Names of metrics that have a unit, so that their values are amounts. The other metrics count events. */
   readonly amounts: readonly string[];
 }
 
@@ -34,7 +34,7 @@ interface CountsOf extends Pick<VariantDays, 'amounts'> {
 
 export interface ExperimentCounts {
   readonly variants: readonly VariantDays[];
-  /** Users of any variant. */
+  /** Number of users of any variant. */
   readonly users: number;
 }
 
@@ -81,7 +81,7 @@ export function* readVariants(
   return { variants: given, users: users.groups[0] ?? 0 };
 }
 
-/** The daily sums of metrics, by variant and metric. */
+/** Reads the daily sums of metrics, by variant and metric. */
 function* readMetrics(
   store: UsageTables,
   environment: number,
@@ -108,7 +108,7 @@ function* readMetrics(
   return found;
 }
 
-/** A variant as a side of the comparison of a metric. */
+/** Returns a variant as a side of the comparison of a metric. */
 export function createSide({ variant, users, days, metrics, amounts }: VariantDays, metric: string): Variant {
   if (metric === 'used' || metric === 'viewed')
     return { variant, users, days: days.map((day) => ({ checks: day.checks, events: day[metric] })) };
@@ -117,7 +117,10 @@ export function createSide({ variant, users, days, metrics, amounts }: VariantDa
   return { variant, users, days: counted, ...(amounts.includes(metric) && { spread: computeSpread(days, sums) }) };
 }
 
-/** Of amounts only the number of observations is known, not how much they differ: each counts as the mean amount. */
+/**
+ * Computes the spread of a metric. For amounts, only the number of observations is known, not their differences: each
+ * counts as the mean amount.
+ */
 function computeSpread(days: VariantDays['days'], sums: readonly DayOfMetric[] | undefined): number {
   const checks = days.reduce((all, day) => all + day.checks, 0);
   const sum = sums?.reduce((all, day) => all + day.sum, 0) ?? 0;

@@ -26,25 +26,25 @@ export interface ExperimentTask {
   readonly amounts: readonly string[];
   /** Unix ms. */
   readonly now: number;
-  /** Why the result is to be frozen. Without it, there is no outcome. */
+  /** Reason for freezing the result; `undefined` if the experiment is running, which has no result yet. */
   readonly ending?: 'met' | 'stopped';
 }
 
-/** The result of an experiment, and how far it is. */
+/** The result of an experiment, and its progress. */
 export interface ExperimentReport {
   readonly result: ExperimentResult;
-  /** Users of the planned variant that has the fewest. */
+  /** Number of users of the planned variant with the fewest users. */
   readonly users: number;
-  /** Whether its plan is met, so that its result can be frozen. */
+  /** True if the plan is met, so that the result can be frozen. */
   readonly isMet: boolean;
 }
 
 const dayMs = 86_400_000;
 
-/** Late reports of the last day are awaited for this long. */
+/** Time to wait for late reports of the last day. */
 const settledMs = 15 * 60_000;
 
-/** The whole UTC days that are over, or were when the result was frozen. */
+/** Returns the whole UTC days that are over, or were over when the result was frozen. */
 function findDays({ experiment, now }: ExperimentTask): Days {
   const { from, to } = plannedDays(experiment);
   const { result } = experiment;
@@ -81,7 +81,7 @@ export function* experimentReport(
   return { result, users, isMet };
 }
 
-/** Compares each variant of the split with the whole of them. */
+/** Compares the users of each variant with the intended split. */
 function measureSplit({ variants }: ExperimentCounts, split: ExperimentTask['split']): MeasuredSplit {
   const weights = new Map(split ?? []);
   const names = [...new Set([...weights.keys(), ...variants.map(({ variant }) => variant)])];
@@ -100,7 +100,7 @@ function fewestUsers({ variants }: ExperimentCounts, { base }: Experiment, split
   return Math.min(...wanted.map(countUsers));
 }
 
-/** Whether the planned end is over and settled, or before that each variant has the planned users after a week. */
+/** True if the planned end is over and settled, or before that if each variant has the planned users after a week. */
 function isPlanMet({ experiment, now }: ExperimentTask, days: Days, users: number): boolean {
   if (experiment.stopped !== undefined || experiment.result !== undefined) return false;
   const end = plannedDays(experiment).to ?? days.from + mostDays;
@@ -151,7 +151,7 @@ function computeFigures(task: ExperimentTask, counts: ExperimentCounts, state: S
   };
 }
 
-/** Progress is that of the planned days, else of the planned users. */
+/** Computes the sequential interval. Progress is measured in planned days, or else in planned users. */
 function sequentialAt({ experiment }: ExperimentTask, days: Days, users: number) {
   const { from, to } = plannedDays(experiment);
   const part = to === null ? users / (experiment.users ?? 1) : (days.to - from) / (to - from);
@@ -183,7 +183,7 @@ function show({ variant, users, checks, rate, difference }: VariantComparison): 
   };
 }
 
-/** What the traffic so far will find at the planned end; `null` if there is none yet. */
+/** Returns the difference that the traffic so far can detect at the planned end; `null` if there is no traffic yet. */
 function detectableAtEnd({ experiment }: ExperimentTask, counts: ExperimentCounts, { from, to }: Days): number | null {
   const end = plannedDays(experiment).to;
   const others = counts.variants.filter(({ variant }) => variant !== experiment.base).length;
@@ -194,7 +194,7 @@ function detectableAtEnd({ experiment }: ExperimentTask, counts: ExperimentCount
   return Number.isFinite(found) ? found : null;
 }
 
-/** The shares of the base and of the smallest other variant. */
+/** Returns the shares of the base and of the smallest other variant. */
 function computeShares({ variants }: ExperimentCounts, base: string): readonly [number, number] {
   const all = variants.reduce((sum, { users }) => sum + users, 0);
   const own = variants.find(({ variant }) => variant === base)?.users ?? 0;

@@ -6,22 +6,22 @@ import { inconclusive, missing, points } from './comparison-text.ts';
 import { dayText } from './split-text.ts';
 
 const dayMs = 86_400_000;
-/** Creating an `Intl.NumberFormat` for the first time takes milliseconds. */
+/** // The first `Intl.NumberFormat` takes milliseconds to create. */
 const whole = (value: number) => value.toLocaleString('en');
 const size = (value: number) => value.toLocaleString('en', { maximumSignificantDigits: 2 });
 
-/** How a difference of a metric is written. */
+/** Returns a function that formats a difference of a metric. */
 function shownBy(metric: string): (size: number) => string {
   return metric === 'used' || metric === 'viewed' ? points : size;
 }
 
 interface Progress {
   readonly now: number;
-  /** Users of the variant that has the fewest; `undefined` if they were not counted. */
+  /** Number of users of the variant with the fewest users; `undefined` if they were not counted. */
   readonly users: number | undefined;
 }
 
-/** How far an experiment is: `day 5 of 14`, `61 % of 4 000 users per variant`. */
+/** Describes the progress of an experiment: `day 5 of 14`, `61 % of 4 000 users per variant`. */
 export function progressText(experiment: Experiment, { now, users }: Progress): string {
   const { from, to } = plannedDays(experiment);
   if (now < experiment.startAt) return `starts on ${dayText(experiment.startAt, now)}`;
@@ -39,7 +39,7 @@ interface Context {
   readonly split: 'ok' | 'off' | 'unknown';
 }
 
-/** The outcome of an experiment that is over. A mismatched split blocks it. */
+/** Describes the result of an experiment that is over. A mismatched split blocks the result. */
 export function judgeExperiment(
   experiment: Pick<Experiment, 'base' | keyof PlannedMetric>,
   compared: readonly VariantComparison[],
@@ -81,7 +81,7 @@ function differenceIn(
   ];
 }
 
-/** `on: used per check is 4.0 percentage points higher than with off (3.1 to 4.9)`. */
+/** Formats a difference: `on: used per check is 4.0 percentage points higher than with off (3.1 to 4.9)`. */
 function sentence({ variant, difference: { estimate, interval } }: WithDifference, base: string, metric: string) {
   const show = shownBy(metric);
   const [low, high] = estimate > 0 ? interval : [-interval[1], -interval[0]];
@@ -90,12 +90,15 @@ function sentence({ variant, difference: { estimate, interval } }: WithDifferenc
   } than with ${base} (${bare(show(low))} to ${bare(show(high))})`;
 }
 
-/** A size without its unit. */
+/** Removes the unit from a size. */
 function bare(text: string): string {
   return text.replace(' percentage points', '');
 }
 
-/** The state of a guardrail: worse if a whole interval is beyond the tolerated worsening, ok if none reaches it. */
+/**
+ * Returns the state of a guardrail. It is worse if a whole interval is beyond the tolerated worsening, and ok if no
+ * interval reaches it.
+ */
 export function checkGuardrail(
   { metric, direction, tolerated }: GuardrailMetric,
   base: string,
@@ -104,13 +107,13 @@ export function checkGuardrail(
 ) {
   const found = compared.filter((each): each is WithDifference => each.difference !== null);
   const show = shownBy(metric);
-  /** How much worse the variant is at least and at most. */
+  /** Returns the minimum and maximum worsening with the variant. */
   const worsening = ({ difference: { interval } }: WithDifference): readonly [number, number] =>
     direction === 'up' ? [-interval[1], -interval[0]] : interval;
   const worse = found.find((each) => worsening(each)[0] > tolerated);
   const isOk = found.length > 0 && found.every((each) => worsening(each)[1] <= tolerated);
   const state = worse !== undefined ? 'worse' : isOk ? 'ok' : 'unclear';
-  const limit = tolerated === 0 ? '' : `, and ${bare(show(tolerated))} are tolerated`;
+  const limit = tolerated === 0 ? '' : `, and a worsening of ${bare(show(tolerated))} is tolerated`;
   const text = {
     worse: worse && `Guardrail ${metric} is worse with ${sentence(worse, base, metric)}${limit}.`,
     ok: `Guardrail ${metric} is not worse by more than ${show(tolerated)}.`,

@@ -17,7 +17,7 @@ export interface PowerTask {
   readonly feature: string;
   readonly metric: string;
   readonly base: string | undefined;
-  /** The intended split; `null` for an even one. */
+  /** The intended split; `null` for an even split. */
   readonly split: readonly Weight[] | null;
   /** See `VariantDays`. */
   readonly amounts: readonly string[];
@@ -27,14 +27,14 @@ export interface PowerTask {
 
 const dayMs = 86_400_000;
 
-/** Days of traffic that are read, and spans over which its users are counted. */
+/** Number of days of traffic that are read, and longest span over which users are counted. */
 const readDays = 28;
 const spans = [1, 7, 14, 28] as const;
 
-/** Lengths of experiments that are shown. */
+/** Lengths of experiments that are shown, in days. */
 const lengths = [7, 10, 14, 21, 28, 42, 56, 84];
 
-/** What could be found with the traffic of the last 28 days. */
+/** Computes the differences that are detectable with the traffic of the last 28 days. */
 export function* powerReport(store: UsageTables, unions: UserUnions, task: PowerTask): Reading<Power> {
   const { environment, feature, metric, amounts, now } = task;
   const today = Math.floor(now / dayMs);
@@ -58,9 +58,9 @@ export function* powerReport(store: UsageTables, unions: UserUnions, task: Power
 }
 
 const noTraffic =
-  'The flag had no users in the last 28 days, so nothing can be said about the time an experiment needs.';
+  'The flag had no users in the last 28 days, so the time that an experiment needs cannot be estimated.';
 
-/** The users of the last days, for each span that is covered. */
+/** Counts the users of the last days, for each span that is covered. */
 function* usersBySpan(
   store: UsageTables,
   unions: UserUnions,
@@ -80,7 +80,7 @@ function* usersBySpan(
   return users;
 }
 
-/** The traffic of all variants; `undefined` if there is none. */
+/** Computes the traffic of all variants; `undefined` if there is no traffic. */
 export function computeTraffic(
   { variants }: Pick<ExperimentCounts, 'variants'>,
   metric: string,
@@ -95,7 +95,7 @@ export function computeTraffic(
   return { rate: sum.events / sum.checks, checks: sum.checks / given, users, spread };
 }
 
-/** The shares of the base and of the smallest other variant, and the number of the others. */
+/** Returns the shares of the base and of the smallest other variant, and the number of other variants. */
 function sharesIn({ base, split }: PowerTask, { variants }: ExperimentCounts) {
   const seen = variants.map(({ variant }): Weight => [variant, 1]);
   const weights =
@@ -117,7 +117,7 @@ function sharesIn({ base, split }: PowerTask, { variants }: ExperimentCounts) {
   return { shares: [own / all, least / all] as const, others: others.length };
 }
 
-/** The sizes of an example: the first that is detectable within two months, else the last. */
+/** Candidate sizes of the example. It is the first size that is detectable within four weeks, or else the last. */
 const examples = [0.005, 0.01, 0.02, 0.05, 0.1];
 
 function exampleText(traffic: Traffic, level: number, isShare: boolean): string {

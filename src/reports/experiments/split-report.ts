@@ -24,10 +24,10 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** The actual split is that of the last week, or since the intended one changed. */
+/** Number of days of the actual split, or fewer if the intended split changed more recently. */
 const windowDays = 7;
 
-/** The users of so many features are counted; of further ones, only the checks. */
+/** Maximum number of features whose users are counted. For further features, only checks are counted. */
 const mostCounted = 200;
 
 /** Maximum age of cached splits, ms. */
@@ -47,7 +47,7 @@ export class SplitCache {
     this.#unions = unions;
   }
 
-  /** The split of each declared feature with an intended one, by name. */
+  /** Measures the split of each declared feature with an intended split, by name. */
   *of(task: SplitsTask): Reading<Splits> {
     const wanted = wantedAt(task);
     if (wanted.length === 0) return new Map();
@@ -72,13 +72,13 @@ function wantedAt({ declared, now }: SplitsTask): readonly WantedSplit[] {
   });
 }
 
-/** The variants of a feature, with the counts since its split is intended. */
+/** The variants of a feature, with the counts since its split has been intended. */
 interface SplitMeasurement extends WantedSplit {
   readonly ordinals: Map<string, number>;
   readonly checks: Map<number, number>;
   /** Start of the measured time, minutes. */
   readonly fromMinute: number;
-  /** Days since the epoch: the whole days of that time, and today. Equal if there is none. */
+  /** Days since the epoch: the whole days of that time, and today. They are equal if there are no such days. */
   readonly fromDay: number;
 }
 
@@ -137,7 +137,7 @@ function* addChecks(
   );
 }
 
-/** The users of each variant by ordinal, on the whole days of each feature. */
+/** Reads the users of each variant by ordinal, on the whole days of each feature. */
 function* readUsers(
   unions: UserUnions,
   environment: number,

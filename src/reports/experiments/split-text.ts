@@ -2,8 +2,8 @@ import { shares } from '../../contract/numbers.ts';
 import type { FeatureSplit } from '../../contract/shapes/split.ts';
 
 /**
- * The deviation of a split in a few words, such as `behind plan: on has 34% of the users instead of 50% since 12 Nov`. `null`
- * unless it is off.
+ * Describes the deviation of a split in a few words, such as `behind plan: on has 34% of the users instead of 50% since
+ * 12 Nov`. Returns `null` if the split is not off.
  */
 export function splitText(
   { intended, actual, state, of, planned }: Pick<FeatureSplit, 'intended' | 'actual' | 'state' | 'of' | 'planned'>,
@@ -12,7 +12,7 @@ export function splitText(
 ): string | null {
   if (state !== 'off' || actual === null) return null;
   const distance = (variant: string) => Math.round((getShare(actual, variant) - getShare(intended, variant)) * 1e6);
-  // With two variants both are equally far; the one that should grow is named.
+  // With two variants both deviate equally. The text names the variant that should grow.
   const [variant] = Object.keys({ ...actual, ...intended }).toSorted(
     (a, b) => Math.abs(distance(b)) - Math.abs(distance(a)) || distance(a) - distance(b),
   );
@@ -26,12 +26,12 @@ export function splitText(
 
 const percent = shares('en');
 
-/** A variant may have the name of an inherited property. */
+/** Returns the share of a variant, which can have the name of an inherited property. */
 function getShare(shares: Readonly<Record<string, number>>, variant: string): number {
   return Object.hasOwn(shares, variant) ? shares[variant]! : 0;
 }
 
-/** A UTC day: `12 Nov`, with its year if that is another one. */
+/** Formats a UTC day: `12 Nov`, with the year if it is not the current one. */
 export function dayText(at: number, now: number): string {
   const year = new Date(at).getUTCFullYear() === new Date(now).getUTCFullYear() ? {} : { year: 'numeric' as const };
   return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC', ...year }).format(at);

@@ -15,7 +15,7 @@ export interface ExportThread {
 /** Maximum wait for the client, and maximum duration of an export, ms. */
 const exportLimits = { idleMs: 60_000, wholeMs: 3_600_000 };
 
-/** Exports in progress, and those that wait for their team's turn. */
+/** Exports in progress, and exports that wait until their team has a free slot. */
 export class ExportQueue {
   readonly #queue: FairQueue;
   readonly #thread: ExportThread;
@@ -29,7 +29,7 @@ export class ExportQueue {
     this.#limits = limits;
   }
 
-  /** Resolves with the export when its first chunk is read. @throws {Refusal} as the queue and the first chunk do */
+  /** Resolves with the export when its first chunk is read. @throws {Refusal} of the queue and of the first chunk */
   begin(teamId: string, begin: Omit<ExportRequest, 'memory'>): Promise<BodyChunks> {
     return new Promise((resolve, reject) => {
       const run = async () => {
@@ -54,7 +54,7 @@ export class ExportQueue {
   }
 }
 
-/** One export. The next chunk is read while one is sent. */
+/** One export. While a chunk is sent, the next one is read. */
 class Export implements BodyChunks {
   /** Resolves when everything is released. */
   readonly over: Promise<void>;
@@ -75,7 +75,7 @@ class Export implements BodyChunks {
     this.over = new Promise((resolve) => {
       this.#end = resolve;
     });
-    // The HTTP engines disconnect a client that stops reading. This is for clients that never start.
+    // The HTTP engines disconnect a client that stops reading. This timer is for clients that never start to read.
     this.#idle = setTimeout(() => this.fail('The client read nothing'), idleMs).unref();
     this.#whole = setTimeout(() => this.fail('The export took too long'), wholeMs).unref();
   }
@@ -112,18 +112,18 @@ class Export implements BodyChunks {
     void this.#letGo().finally(this.#end);
   }
 
-  /** Fails the next piece, so that the HTTP engine aborts the connection. */
+  /** Fails the next chunk, so that the HTTP engine aborts the connection. */
   fail(why: string): void {
     this.#failure ??= new Refusal('store_unavailable', why, 5);
     this.stop();
   }
 
   #keep(chunk: Promise<Chunk>): void {
-    chunk.catch(() => {}); // It may fail before anyone awaits it.
+    chunk.catch(() => {}); // The chunk can fail before anyone awaits it.
     this.#ready = chunk;
   }
 
-  /** Waits for the chunk in progress first. */
+  /** Releases the slot, after the chunk in progress. */
   async #letGo(): Promise<void> {
     const last = await this.#ready?.catch(() => undefined);
     if (last?.isLast === false) await this.#thread.stop(this.#id).catch(() => {});

@@ -9,11 +9,11 @@ import { columnsIn, type RowWriter } from './row-writer.ts';
 import { type Rows, writeRows } from './rows.ts';
 
 export const ledgerColumns = {
-  time: { description: 'The start of the hour.', example: exampleTime },
+  time: { description: 'Start of the hour.', example: exampleTime },
   ...columnsIn(IngestReport, 'entries'),
 };
 
-/** The ledger by hour, the earliest first. Each hour is read from one snapshot. */
+/** Yields the rows of the ledger by hour, the earliest first. Each hour is read from one snapshot. */
 export function* ledgerRows(store: UsageTables, task: LedgerTask, writer: RowWriter): Rows {
   const { application, only, unnamed, hours } = task;
   const names = namesIn(task);

@@ -9,10 +9,10 @@ import { type Columns, cellsIn, listColumns, type RowFormat, RowWriter } from '.
 import { Chunks, type Rows, writeRows } from './rows.ts';
 import { usageColumns, usageRows } from './usage.ts';
 
-const owners = ['owners', { description: 'Names of its owners.', example: ['Ada Lovelace'] }] as const;
-const tags = ['tags', { description: 'Words to find it by.', example: ['checkout'] }] as const;
+const owners = ['owners', { description: 'Names of the owners.', example: ['Ada Lovelace'] }] as const;
+const tags = ['tags', { description: 'Words for searching.', example: ['checkout'] }] as const;
 
-/** In rows, owners are a list of names. */
+/** Columns of a feature. In rows, owners are a list of names. */
 export const featureColumns: Columns = Object.fromEntries(
   Object.entries(listColumns(Feature)).flatMap((column) =>
     column[0] === 'ownersFrom' ? [owners, column, tags] : [column],
@@ -20,7 +20,7 @@ export const featureColumns: Columns = Object.fromEntries(
 );
 export const metricColumns = listColumns(Metric);
 
-/** Every report that is available in rows, with its columns. */
+/** Every report that is available as rows, with its columns. */
 const kinds = {
   usage: [usageColumns, usageRows],
   measurements: [measurementColumns, measurementRows],
@@ -52,10 +52,10 @@ export function makeExport(store: UsageTables, { name, task, format, memory }: E
   return new Chunks(writer, rows(store, task, writer), memory);
 }
 
-/** A page with all items. */
+/** Page limits that include all items. */
 const all = { limit: Number.POSITIVE_INFINITY, after: undefined };
 
-/** All features of an application by name. */
+/** Yields all features of an application by name. */
 function* featureRows(store: UsageTables, task: Omit<FeaturesTask, 'page'>, writer: RowWriter): Rows {
   const { items } = yield* featuresReport(store, { ...task, page: all });
   yield* writeRows(writer, items, ({ owners, ...feature }) =>
@@ -63,7 +63,7 @@ function* featureRows(store: UsageTables, task: Omit<FeaturesTask, 'page'>, writ
   );
 }
 
-/** All metrics of an application by name. */
+/** Yields all metrics of an application by name. */
 function* metricRows(store: UsageTables, task: Omit<MetricsTask, 'page'>, writer: RowWriter): Rows {
   const { items } = yield* metricsReport(store, { ...task, page: all });
   yield* writeRows(writer, items, (metric) => cellsIn(metric, metricColumns));

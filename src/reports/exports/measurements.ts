@@ -18,7 +18,7 @@ import { byName, ofSeries, rolledUp } from './usage.ts';
 
 export const measurementColumns = { ...ofSeries, ...columnsIn(MeasurementsReport, 'metrics') };
 
-/** A metric's series: its order, and the common part of its rows. */
+/** The series of a metric: its order, and the common section of its rows. */
 interface NamedMetric {
   readonly place: number;
   readonly cells: Uint8Array;
@@ -28,7 +28,8 @@ interface NamedMetric {
 type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
 
 /**
- * The measurements of an environment by time and metric. Keeps a day of buckets in memory, or an hour of minutes.
+ * Yields the measurements of an environment by time and metric. Keeps a day of buckets in memory, or an hour of
+ * minutes.
  * @throws {ApiError} if a day is rolled up after some of its hours were read: the other hours are lost
  */
 export function* measurementRows(store: UsageTables, task: MeasurementsTask, writer: RowWriter): Rows {

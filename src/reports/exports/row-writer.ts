@@ -4,9 +4,9 @@ import type { DocumentOptions } from '../../contract/shapes/fields.ts';
 
 /** The syntax of a format. */
 interface Style {
-  /** The text before the first row. @param names of the columns */
+  /** Returns the text before the first row. @param names names of the columns */
   head(names: readonly string[]): string;
-  /** The text before a cell. */
+  /** Returns the text before a cell. */
   before(name: string, isFirst: boolean): string;
   cell(value: Cell): string;
   /** The text after the last cell. */
@@ -44,12 +44,15 @@ export const chunkBytes = 128 * 1024;
 const utf8 = new TextEncoder();
 const zero = 48;
 
-/** Larger numbers are written as text: they are rare. So are those with a sign, a fraction or an exponent. */
+/**
+ * Limit of numbers written digit by digit. Larger numbers, and numbers with a sign, a fraction or an exponent, are rare
+ * and written as text.
+ */
 const mostDigits = 2 ** 31;
 
 /**
- * Writes rows as bytes into one buffer. Millions of rows create no garbage: parts that repeat are encoded once and copied, and
- * numbers are written digit by digit.
+ * Writes rows as bytes into one buffer. Millions of rows create no garbage: repeated cells are encoded once and copied,
+ * and numbers are written digit by digit.
  */
 export class RowWriter {
   readonly #cell: (value: Cell) => string;
@@ -67,18 +70,18 @@ export class RowWriter {
     this.add(utf8.encode(head(names)));
   }
 
-  /** Whether the buffer holds a whole chunk. */
+  /** True if the buffer holds a whole chunk. */
   get isFull(): boolean {
     return this.#length >= chunkBytes;
   }
 
-  /** Encodes adjacent cells. @param first the column of the first one */
+  /** Encodes adjacent cells. @param first column of the first cell */
   encode(first: number, cells: readonly Cell[]): Uint8Array {
     const chunks = cells.map((cell, at) => [this.#before[first + at]!, utf8.encode(this.#cell(cell))]);
     return Buffer.concat(chunks.flat());
   }
 
-  /** Appends an encoded part to the row. */
+  /** Appends encoded cells to the row. */
   add(encoded: Uint8Array): void {
     this.#makeRoom(encoded.length);
     this.#memory.set(encoded, this.#length);
@@ -99,7 +102,7 @@ export class RowWriter {
     this.add(this.#end);
   }
 
-  /** Moves the oldest bytes to a chunk. @returns their number */
+  /** Moves the oldest bytes to a chunk. @returns the number of bytes */
   moveTo(chunk: Uint8Array): number {
     const moved = Math.min(this.#length, chunk.length);
     chunk.set(this.#memory.subarray(0, moved));
@@ -108,7 +111,7 @@ export class RowWriter {
     return moved;
   }
 
-  /** The bytes that have not been moved. */
+  /** Returns the bytes that have not been moved. */
   rest(): Uint8Array {
     return this.#memory.subarray(0, this.#length);
   }
@@ -139,7 +142,7 @@ function countDigits(value: number): number {
   return digits;
 }
 
-/** A value in a row. An object is written as JSON, in CSV too. */
+/** A value in a row. An object is written as JSON, including in CSV. */
 export type Cell = string | number | boolean | null | object;
 
 /** The columns of a report, in order. */
@@ -152,8 +155,8 @@ interface Field extends TSchema {
 }
 
 /**
- * A column for each field of an object, as the JSON answer describes it. Fields of an object inside are columns of their own.
- * Lists are left out.
+ * Lists a column for each field of an object, as the JSON response describes it. Fields of a nested object are separate
+ * columns. Lists are omitted.
  */
 export function listColumns(schema: TObject, example = (schema as DocumentOptions).example as object): Columns {
   const examples = new Map<string, Cell>(Object.entries(example));
@@ -167,14 +170,14 @@ export function listColumns(schema: TObject, example = (schema as DocumentOption
   return Object.assign({}, ...columns);
 }
 
-/** The columns of the items of a list in a report. */
+/** Returns the columns of the items of a list in a report. */
 export function columnsIn(report: TObject, list: string): Columns {
   const { items } = report.properties[list] as unknown as { readonly items: TObject };
   const examples = new Map(Object.entries((report as DocumentOptions).example as object));
   return listColumns(items, examples.get(list).at(-1));
 }
 
-/** The cells of an item that has a field for each column. */
+/** Returns the cells of an item that has a field for each column. */
 export function cellsIn(item: object, columns: Columns): readonly Cell[] {
   const fields = new Map<string, Cell>(Object.entries(item));
   return Object.keys(columns).map((name) => fields.get(name) ?? null);

@@ -2,12 +2,12 @@ import type { Reading } from '../../storage/lmdb/snapshot.ts';
 import { type Cell, chunkBytes, type RowWriter } from './row-writer.ts';
 
 /**
- * Writes rows while they are read. Pauses at points where other work may run, and when the writer is full. Rows are written
- * while no snapshot is open.
+ * Writes rows while they are read. Pauses at points where other work can run, and when the writer is full. Rows are
+ * written while no snapshot is open.
  */
 export type Rows = Reading<void>;
 
-/** The rows of items in memory. */
+/** Writes the rows of items in memory. */
 export function* writeRows<T>(writer: RowWriter, items: Iterable<T>, listCells: (item: T) => readonly Cell[]): Rows {
   for (const item of items) {
     writer.add(writer.encode(0, listCells(item)));
@@ -22,12 +22,12 @@ export interface Chunk {
   readonly isLast: boolean;
 }
 
-/** Shared memory for two chunks: the next one is written while one is sent. Chunks create no garbage. */
+/** Creates shared memory for two chunks: the next one is written while one is sent. */
 export function chunkMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * chunkBytes);
 }
 
-/** The memory of a chunk. @param number of the chunk, from 0 */
+/** Returns the memory of a chunk. @param number number of the chunk, from 0 */
 export function placeOfChunk(memory: SharedArrayBuffer, number: number): Uint8Array {
   return new Uint8Array(memory, (number % 2) * chunkBytes, chunkBytes);
 }

@@ -13,11 +13,11 @@ import type { Rows } from './rows.ts';
 
 /** The common columns of series. */
 export const ofSeries = {
-  time: { description: 'The start of the bucket.', example: '2026-01-31T12:00:00.000Z' },
+  time: { description: 'Start of the bucket.', example: '2026-01-31T12:00:00.000Z' },
   environment: { description: 'Name of the environment.', example: 'Production' },
 } as const;
 
-/** The columns of the usage report, without users: those of two buckets cannot be added up. */
+/** The columns of the usage report, without users: users of two buckets cannot be added up. */
 export const usageColumns = {
   ...ofSeries,
   feature: { description: 'Name of the feature.', example: 'checkout' },
@@ -36,7 +36,7 @@ interface NamedSeries {
 /** Maximum number of counts in memory: many buckets of few series, or one bucket of many. */
 const maxCells = 100_000;
 
-/** The counts of an environment by time, feature and variant. Each part is read from one snapshot. */
+/** Yields the counts of an environment by time, feature and variant. Each span is read from one snapshot. */
 export function* usageRows(store: UsageTables, { environment, range, only }: UsageTask, writer: RowWriter): Rows {
   const series = yield* seriesInOrder(store, environment, only, writer);
   const counts = new CountsByBucket(
@@ -63,7 +63,7 @@ function* seriesInOrder(
   return sorted.map(([ordinal, name]) => ({ ordinal, cells: writer.encode(1, [environment.name, ...name]) }));
 }
 
-/** The order of series in rows. */
+/** Compares series in the order of rows. */
 export function byName(a: SeriesName, b: SeriesName): number {
   const order = (index: 0 | 1 | 2) => {
     const one = a[index] ?? '';
@@ -74,8 +74,9 @@ export function byName(a: SeriesName, b: SeriesName): number {
 }
 
 /**
- * Adds up some buckets. @returns the start of the next part, minutes since the epoch
- * @throws {Refusal} if a part starts within a bucket that was rolled up since the last part: its rest is unknown
+ * Adds up some buckets.
+ * @returns the start of the next span, minutes since the epoch
+ * @throws {Refusal} if a span starts within a bucket that was rolled up since the last span: its rest is unknown
  */
 function readSpan(
   store: UsageTables,
@@ -111,20 +112,20 @@ interface KeptBuckets {
   readonly hoursFrom: number;
 }
 
-/** The width of the narrowest bucket that contains a minute. */
+/** Returns the width of the narrowest bucket that contains a minute. */
 function narrowestAt(minute: number, { minutesFrom, hoursFrom }: KeptBuckets): number {
   if (after(minute, day) <= hoursFrom) return day;
   return after(minute, hour) <= minutesFrom ? hour : 1;
 }
 
-/** The end of the bucket that contains a minute. */
+/** Returns the end of the bucket that contains a minute. */
 function after(minute: number, width: number): number {
   return (Math.floor(minute / width) + 1) * width;
 }
 
 /**
- * The end of a part with few enough counts. Where only wider buckets are kept, it counts those, so that rolled-up years are
- * not read minute by minute. Both a bucket of the step and a kept bucket end there.
+ * Finds the end of a span with few enough counts. Where only wider buckets are kept, it counts wider buckets, so that
+ * rolled-up years are not read minute by minute. Both a bucket of the step and a kept bucket end there.
  */
 export function findSpanEnd(from: number, step: ReportRange['step'], series: number, kept: KeptBuckets): number {
   const narrowest = narrowestAt(from, kept);
@@ -136,7 +137,7 @@ export function findSpanEnd(from: number, step: ReportRange['step'], series: num
   return Math.min(end, last, width === day ? after(from, day) + mostDays * day : after(from, day));
 }
 
-/** A part is read from one snapshot, which must not stay open for long. */
+/** Maximum length of a span, which is read from one snapshot that must not stay open for long. */
 const mostDays = 30;
 
 function* bucketRows(
@@ -159,9 +160,9 @@ function* bucketRows(
 interface BucketCounts {
   /** The start of the bucket, Unix seconds. */
   readonly at: number;
-  /** 1 for series with counts. */
+  /** 1 for series with counts, 0 for others. */
   readonly has: Uint8Array;
-  /** Three per series: checks, used, viewed. */
+  /** Three counts per series: checks, used, viewed. */
   readonly counts: Float64Array;
 }
 
@@ -173,7 +174,7 @@ class CountsByBucket {
   readonly #buckets = new Map<number, BucketCounts>();
   readonly #free: BucketCounts[] = [];
 
-  /** @param ordinals the series in the order of the rows */
+  /** @param ordinals series in the order of the rows */
   constructor(ordinals: readonly number[], step: Step) {
     this.ordinals = ordinals;
     this.#step = step;
@@ -187,7 +188,7 @@ class CountsByBucket {
     return this.ordinals.length;
   }
 
-  /** Adds a part of a bucket. Ignores other series. */
+  /** Adds a block to its bucket. Ignores other series. */
   add(block: CountsBlock): void {
     const { has, counts } = this.#ensureBucket(bucketStart(block.minute, this.#step));
     for (let index = 0; index < block.size; index += 1) {
@@ -200,7 +201,7 @@ class CountsByBucket {
     }
   }
 
-  /** The buckets by time. */
+  /** Returns the buckets by time. */
   buckets(): readonly BucketCounts[] {
     return [...this.#buckets.values()].sort((a, b) => a.at - b.at);
   }

@@ -26,15 +26,15 @@ import {
 export class Totals {
   /** Checks of each series, by ordinal. */
   readonly checks: Float64Array;
-  /** Of each feature, by number. */
+  /** Uses of each feature, by number. */
   readonly used: Float64Array;
   readonly viewed: Float64Array;
   /** The points of all sparklines, feature by feature. */
   readonly spark: Float64Array;
-  /** Of the environment, bucket by bucket. */
+  /** Points of the environment, bucket by bucket. */
   readonly series: Readonly<Record<keyof Counts, Float64Array>>;
 
-  /** @param other the counts to start from */
+  /** @param other counts to start from */
   constructor({ features, featureByOrdinal }: Names, { length, spark }: Grid, other?: Totals) {
     this.checks = other?.checks.slice() ?? new Float64Array(featureByOrdinal.length);
     this.used = other?.used.slice() ?? new Float64Array(features.length);
@@ -77,7 +77,7 @@ export class SpanTotals {
   readonly counts: Counts;
   readonly checks: Float64Array;
 
-  /** @param other the counts to start from */
+  /** @param other counts to start from */
   constructor({ features }: Names, other?: SpanTotals) {
     this.counts = other === undefined ? countsCodec.empty() : { ...other.counts };
     this.checks = other?.checks.slice() ?? new Float64Array(features.length);
@@ -95,13 +95,13 @@ export class SpanTotals {
 /** The numbered features of an environment, and the series of each. */
 export interface Names {
   readonly features: readonly string[];
-  /** The number of a series' feature, by ordinal; -1 for a metric without a feature. */
+  /** The number of the feature of a series, by ordinal; -1 for a metric without a feature. */
   readonly featureByOrdinal: readonly number[];
   /** The variant of a series, by ordinal. */
   readonly variantByOrdinal: readonly (string | undefined)[];
 }
 
-/** Series between two pauses. */
+/** Number of series between two pauses. */
 const stride = 512;
 
 /** Reads the features of an environment. */
@@ -124,15 +124,15 @@ export function* readNames(store: UsageTables, environment: number, at: Snapshot
   return { features: [...numbers.keys()], featureByOrdinal, variantByOrdinal };
 }
 
-/** When features were seen, by number. Minutes since the epoch, 0 for never. */
+/** Times at which features were first and last seen, by number. Minutes since the epoch, 0 for never. */
 export interface Sights {
   readonly first: Uint32Array;
   readonly last: Uint32Array;
-  /** When the environment was first seen; `Infinity` for never. */
+  /** Time at which the environment was first seen; `Infinity` for never. */
   readonly earliest: number;
 }
 
-/** @returns `undefined` if the names lack a series */
+/** Reads when features were seen. @returns `undefined` if the names lack a series */
 export function* readSights(
   store: UsageTables,
   environment: number,
@@ -164,7 +164,7 @@ export interface OverviewRequest extends OverviewRange {
   readonly retention: Retention;
 }
 
-/** The part of an overview that is constant between two roll-ups: all but the last minutes. */
+/** The data of an overview that is constant between two roll-ups: all but the last minutes. */
 export interface OverviewBase {
   readonly names: Names;
   readonly totals: Totals;
@@ -174,18 +174,18 @@ export interface OverviewBase {
   readonly rest: SpanTotals;
   /** The complete hours. */
   readonly ledger: HourlyLedger;
-  /** Users of the complete days of the range, and of as many days before. */
+  /** Users of the complete days of the range, and of as many days before it. */
   readonly users: EnvironmentUsers;
   readonly usersBefore: EnvironmentUsers;
 }
 
-/** The complete hours of the ledger. */
+/** Returns the complete hours of the ledger. */
 export function hoursOver(wanted: OverviewRequest): Span {
   const { from, to } = hoursAround(wanted);
   return { from, to: Math.max(from, Math.min(to, hoursWritten(wanted.now))) };
 }
 
-/** The complete days of a range, the same number of days to compare with, and the rest of the range. */
+/** Splits a range into its complete days, the same number of days to compare with, and the rest of the range. */
 export function splitDays({ range, now, daysBack }: Pick<OverviewRequest, 'range' | 'now' | 'daysBack'>) {
   const { from, to } = listDays(range, now);
   const over: Days = { from, to: Math.max(from, Math.min(to, Math.floor(now / 86_400_000))) };
@@ -228,7 +228,7 @@ export class PastSeries implements Record<keyof Counts, number[]> {
   readonly viewed: number[];
   readonly #bounds: readonly number[];
 
-  /** @param bounds the starts of the buckets, and the end of the last, minutes since the epoch */
+  /** @param bounds starts of the buckets, and the end of the last bucket, minutes since the epoch */
   constructor(bounds: readonly number[], other?: PastSeries) {
     this.#bounds = bounds;
     const start = (field: keyof Counts) => other?.[field].slice() ?? new Array<number>(bounds.length - 1).fill(0);
@@ -259,8 +259,9 @@ export class PastSeries implements Record<keyof Counts, number[]> {
 const maxPast = 64;
 
 /**
- * Caches the counts of previous ranges, which stay while new counts are rolled up. Reading them takes as long as the range itself. The first
- * overview of a range that goes on does not wait for them: the next one, seconds later, has them.
+ * Caches the counts of previous ranges, which stay while new counts are rolled up. Reading them takes as long as
+ * reading the range itself. The first overview of a continuing range does not wait for them: the next overview, seconds
+ * later, has them.
  */
 class PastCache {
   readonly #store: UsageTables;
@@ -271,7 +272,7 @@ class PastCache {
     this.#store = store;
   }
 
-  /** @returns `undefined` without a previous range, or for the first overview */
+  /** Returns the cached counts. @returns `undefined` without a previous range, or for the first overview */
   *get(
     { environment, range, comparison, now, retention }: OverviewRequest,
     carried: RollUpState,
@@ -322,7 +323,7 @@ function* sumCarried(
 /** Maximum number of cached bases, of a few megabytes each. */
 const maxBases = 16;
 
-/** Caches the bases of the latest overviews. Pages poll the same ones every second or two. */
+/** Caches the bases of the latest overviews. Pages poll the same overviews every second or two. */
 export class OverviewBases {
   readonly #store: UsageTables;
   readonly #kept = new Map<string, OverviewBase>();
@@ -333,7 +334,7 @@ export class OverviewBases {
     this.past = new PastCache(store);
   }
 
-  /** @param anew whether the cached base lacks a series */
+  /** Returns a base. @param anew true if the cached base lacks a series */
   *get(wanted: OverviewRequest, carried: RollUpState, at: Snapshot, anew = false): Reading<OverviewBase> {
     const key = formatKey(wanted, carried);
     const known = anew ? undefined : this.#kept.get(key);
@@ -350,7 +351,7 @@ function formatKey(wanted: OverviewRequest, carried: RollUpState): string {
   return JSON.stringify([environment.number, range, comparison, carried, hoursOver(wanted), splitDays(wanted)]);
 }
 
-/** Messages by hour: `accepted[0]` is of the hour `from` (hours since the epoch). */
+/** Messages by hour. Index 0 is the hour `from` (hours since the epoch). */
 export interface HourlyLedger {
   readonly from: number;
   readonly accepted: number[];
@@ -374,7 +375,7 @@ export function* hourlyLedger(
   return hourly;
 }
 
-/** The messages of a span of hours, as far as they were read. */
+/** Adds up the messages of a span of hours, as far as they were read. */
 export function receivedIn({ from: start, accepted, refused }: HourlyLedger, { from, to }: Span) {
   const sum = (hours: readonly number[]) =>
     hours.slice(Math.max(0, from - start), Math.max(0, to - start)).reduce((total, each) => total + each, 0);

@@ -18,9 +18,9 @@ import {
 
 export interface OverviewRange {
   readonly range: ReportRange;
-  /** `undefined` if the range to compare with is not kept, or none is wanted. */
+  /** `undefined` if the range to compare with is not kept, or no comparison is wanted. */
   readonly comparison: Comparison | undefined;
-  /** The days from the range to compare with to the range; `undefined` for the days just before, 0 for none. */
+  /** Days from the compared range to the range; `undefined` for the days just before, 0 for no comparison. */
   readonly daysBack?: number | undefined;
 }
 
@@ -33,7 +33,7 @@ export const overviewRange = {
       {
         component: 'Compare',
         description:
-          'The range to compare with: the one that ends where the range begins (`previous`), or the same span of the day before, the week before, the month before, or 52 weeks before (`year`), by the dates of the time zone. Default: `previous`.',
+          'Range to compare with: the range that ends where this range begins (`previous`), or the same span of the day before, the week before, the month before, or 52 weeks before (`year`), by the dates of the time zone. Default: `previous`.',
       },
     ),
   ),
@@ -41,7 +41,7 @@ export const overviewRange = {
     Type.Union([Type.Literal('minute'), Type.Literal('hour'), Type.Literal('day')], {
       component: 'OverviewStep',
       description:
-        'The width of the buckets. Default: a minute for up to six hours, an hour for up to eight days, else a day.',
+        'Width of the buckets. Default: a minute for up to six hours, an hour for up to eight days, else a day.',
     }),
   ),
 };
@@ -51,7 +51,7 @@ const day = minutesPerDay;
 const minuteMs = 60_000;
 
 /**
- * The range of an overview. Without `to` it ends now; without `from` it is seven days long.
+ * Reads the range of an overview. It ends now if `to` is missing, and is seven days long if `from` is missing.
  * @param now Unix ms
  * @throws {ApiError} `invalid_query`
  */
@@ -77,20 +77,20 @@ export interface Grid {
   readonly start: number;
   readonly width: number;
   readonly length: number;
-  /** The start of each, if they are days of a time zone, which differ in width. */
+  /** The start of each bucket, if the buckets are days of a time zone, which differ in width. */
   readonly starts?: readonly number[];
   /** Number of buckets in a point of a sparkline. */
   readonly each: number;
   readonly spark: { readonly start: number; readonly width: number; readonly length: number };
 }
 
-/** The widths of points, in hours, that divide a day. */
+/** Widths of points, in hours, that divide a day. */
 const dayDivisors = [1, 2, 3, 4, 6, 8, 12, 24];
 
 /** Maximum number of points in a sparkline. */
 const maxSpark = 30;
 
-/** The buckets that a range touches, and those of its sparklines, which are multiples of the former. */
+/** Returns the buckets that a range touches, and the points of its sparklines, which are multiples of buckets. */
 export function createGrid(range: ReportRange): Grid {
   const { from, to, step, zoned } = range;
   const starts = zoned?.starts?.map((minute) => minute * 60);
@@ -104,19 +104,19 @@ export function createGrid(range: ReportRange): Grid {
   return { start, width, length, ...(starts && { starts }), each, spark };
 }
 
-/** The bucket of a time, Unix seconds. A time before the first is in that. */
+/** Returns the bucket of a time, Unix seconds. A time before the first bucket is in the first bucket. */
 export function findBucket({ start, width, starts }: Grid, time: number): number {
   if (starts !== undefined) return lastAtOrBefore(starts, time);
   return Math.floor(Math.max(0, time - start) / width);
 }
 
-/** The whole hours that a range and the previous one touch, as hours since the epoch. */
+/** Returns the whole hours that a range and the previous range touch, as hours since the epoch. */
 export function hoursAround({ range, comparison }: OverviewRange): Span {
   const from = Math.min(range.from, comparison?.before.from ?? range.from);
   return { from: Math.floor(from / hour), to: Math.ceil(range.to / hour) };
 }
 
-/** The UTC days whose users a range counts, without future days unless there are no others. @param now Unix ms */
+/** Lists the UTC days whose users a range counts. Future days count only alone. @param now Unix ms */
 export function listDays(range: ReportRange, now: number): Days {
   const today = Math.floor(now / minuteMs / day);
   const { from, to } = countedUserDays(range);
@@ -131,15 +131,15 @@ export interface Span {
 
 /** Two spans of equal length that consist of whole buckets. */
 export interface Comparison {
-  /** The compared part of the range. */
+  /** The compared span of the range. */
   readonly against: Span;
-  /** The same part of the previous range. */
+  /** The same span of the previous range. */
   readonly before: Span;
 }
 
 type Compare = 'previous' | 'day' | 'week' | 'month' | 'year' | 'none';
 
-/** Days from the range to the one to compare with. A year is 52 weeks, so that weekdays are compared with themselves. */
+/** Days from the range to the compared range. A year is 52 weeks, so that weekdays are compared with themselves. */
 const daysBack = { day: 1, week: 7, year: 364 } as const;
 
 function findComparison(
@@ -156,12 +156,12 @@ function findComparison(
   if (days === undefined) return { comparison: compare(range, now, horizons) };
   const time = (from - startOfDay(zone, first)) / minuteMs;
   const start = startOfDay(zone, first - days) / minuteMs + time;
-  // Where only days are kept, these are UTC days: the day with the same date is compared.
+  // If only days are kept, they are UTC days: the day with the same date is compared.
   const kept = start < horizons.hours && time === 0 ? (first - days) * day : start;
   return { comparison: compare(range, now, horizons, Math.max(0, kept)), daysBack: days };
 }
 
-/** Number of days between the starts of the two ranges; `undefined` if the distance is not in whole days. */
+/** Returns the days between the starts of the two ranges; `undefined` if they are not whole days. */
 function backBy({ zoned }: ReportRange, wanted: Compare | undefined, first: number): number | undefined {
   if (wanted === 'month') return first - monthsBefore(first, 1);
   if (wanted === 'day' || wanted === 'week' || wanted === 'year') return daysBack[wanted];
@@ -169,8 +169,8 @@ function backBy({ zoned }: ReportRange, wanted: Compare | undefined, first: numb
 }
 
 /**
- * The starts of the buckets before that correspond to those of a range, minutes since the epoch. They end where the range begins.
- * The last one is the end.
+ * Returns the starts of the previous buckets that correspond to the buckets of a range, minutes since the epoch. They
+ * end where the range begins. The last value is the end.
  */
 export function bucketsBefore(
   range: ReportRange,
@@ -190,7 +190,7 @@ export function bucketsBefore(
   return bounds.filter((bound) => bound <= from);
 }
 
-/** The widest cells that fit into these buckets. */
+/** Returns the widest cells that fit into these buckets. */
 export function grainBefore(range: ReportRange, { before }: Comparison, horizons: Horizons) {
   return before.from < horizons.hours ? range.step : chooseGrain(range);
 }
@@ -199,10 +199,10 @@ export function grainBefore(range: ReportRange, { before }: Comparison, horizons
 const mostLeftOut = 2 * day;
 
 /**
- * Finds the longest comparable parts. Of a range that is not over, only the past part counts: at noon, today until noon is
- * compared with yesterday until noon. A part ends at the end of a bucket, so the last minutes are omitted where old data is
- * kept by hours or days.
- * @param start of the range to compare with; by default that of the range before, which has the same length
+ * Finds the longest comparable spans. If the range is not over, only its past counts: at noon, today until noon is
+ * compared with yesterday until noon. A span ends at the end of a bucket, so the last minutes are omitted where old
+ * data is kept by hours or days.
+ * @param start start of the range to compare with; by default the previous range, which has the same length
  */
 export function compare({ from, to }: Span, now: number, horizons: Horizons, start?: number): Comparison | undefined {
   const past = Math.min(to, Math.ceil((now + 1) / minuteMs));

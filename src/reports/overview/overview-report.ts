@@ -47,7 +47,7 @@ export interface OverviewTask extends OverviewRequest {
   /** The threshold for stale features. */
   readonly staleAfterMs: number;
   readonly declared: readonly FeatureDeclaration[];
-  /** The owners of the features that have any. */
+  /** The owners of the features, for features that have owners. */
   readonly owned: ReadonlyMap<string, Owners>;
   /** Backend keys that were seen in a packet. */
   readonly leakedKeys: number;
@@ -62,7 +62,7 @@ interface OverviewCaches {
   readonly splits: SplitCache;
 }
 
-/** The overview of an environment, read from one snapshot, with the verdicts of the application. */
+/** Creates the overview of an environment, read from one snapshot, with the verdicts of the application. */
 export function* overviewReport(
   store: UsageTables,
   { verdicts, bases, splits }: OverviewCaches,
@@ -108,7 +108,7 @@ export function* overviewReport(
   });
 }
 
-/** The base, and when the features were seen. A base that lacks a new series is read again. */
+/** Reads the base, and when the features were seen. A base that lacks a new series is read again. */
 function* readKnown(
   store: UsageTables,
   task: OverviewTask,
@@ -170,7 +170,7 @@ function minus(whole: Counts, part: Counts): Counts {
   return { checks: whole.checks - part.checks, used: whole.used - part.used, viewed: whole.viewed - part.viewed };
 }
 
-/** The complete hours and the rest. */
+/** Reads the complete hours and the rest of the ledger. */
 function* readLedger(
   store: UsageTables,
   task: OverviewTask,
@@ -183,7 +183,10 @@ function* readLedger(
   return { from, accepted: [...ledger.accepted, ...last.accepted], refused: [...ledger.refused, ...last.refused] };
 }
 
-/** `null` if nothing was counted at the start of the previous range. Messages are compared by whole hours. */
+/**
+ * Returns the previous counts, or `null` if nothing was counted at the start of the previous range. Messages are
+ * compared by whole hours.
+ */
 function showBefore(
   comparison: Comparison | undefined,
   counted: OverviewCounts,
@@ -217,7 +220,7 @@ function showHourly({ from: start, accepted, refused }: HourlyLedger, { from, to
   return { start: from * 3600, length: to - from, accepted: part(accepted), refused: part(refused) };
 }
 
-/** Users of the UTC days that the range touches, and of the complete ones for the comparison. */
+/** Counts the users of the UTC days that the range touches, and of the complete days for the comparison. */
 function* countUsers(
   store: UsageTables,
   task: OverviewTask,
@@ -237,7 +240,7 @@ function* countUsers(
   };
 }
 
-/** The features that need attention. The team is done with the archived ones. */
+/** Counts the features that need attention. Archived features need none. */
 function countStates(features: readonly OverviewFeature[], leakedKeys: number): Overview['states'] {
   const states = {
     safeToRemove: 0,
@@ -276,8 +279,8 @@ interface RowNotes extends Pick<AllVerdicts, 'kinds' | 'recentVariants' | 'check
 }
 
 /**
- * A row for every feature that was seen or is declared, by checks. `__other__` has a row only if it has counts.
- * @param points in a sparkline
+ * Creates a row for every feature that was seen or is declared, by checks. `__other__` has a row only if it has counts.
+ * @param points number of points in a sparkline
  */
 function createRows(
   names: Names,
@@ -318,7 +321,10 @@ function createRows(
   return [...seen, ...unseen].filter(isShown).sort(byChecks);
 }
 
-/** The checks that are compared. A feature that was first seen after the previous range began is not: a beginning is not growth. */
+/**
+ * Returns the compared checks. A feature that was first seen after the previous range began is not compared: its
+ * beginning is not growth.
+ */
 function describeComparison(
   number: number,
   checks: number,
@@ -331,7 +337,7 @@ function describeComparison(
 
 type VariantChecks = [variant: string, checks: number];
 
-/** The variants with checks, by feature. */
+/** Lists the variants with checks, by feature. */
 function listVariants({ features, featureByOrdinal, variantByOrdinal }: Names, { checks }: Totals): VariantChecks[][] {
   const variants: VariantChecks[][] = features.map(() => []);
   for (const [ordinal, variant] of variantByOrdinal.entries()) {
@@ -369,7 +375,7 @@ function showUnseen(
   };
 }
 
-/** The verdict on a feature. `__other__` is not a single feature, and a feature without a verdict yet is new. */
+/** Returns the verdict on a feature. `__other__` is not a single feature, and a feature without a verdict is new. */
 function findVerdict(feature: string, kinds: RowNotes['kinds']): VerdictKind {
   return feature === surplusName ? 'in_use' : (kinds.get(feature) ?? 'new');
 }

@@ -11,7 +11,7 @@ import {
 /** Maximum error rate of one comparison as a whole. */
 export const alpha = 0.05;
 
-/** What each side of a difference needs. Below that, the figures cannot separate it from chance. */
+/** Minimum data of each side of a difference. With less data, the figures cannot separate it from chance. */
 export const needed = {
   /** Days with checks on both sides: a whole week, because weekdays differ. */
   days: 7,
@@ -19,7 +19,7 @@ export const needed = {
   events: 5,
 } as const;
 
-/** What a variant still lacks. */
+/** The data that a variant still lacks. */
 export interface Lack {
   readonly of: 'days' | 'users' | 'events';
   readonly variant: string;
@@ -31,7 +31,7 @@ export interface Variant extends Side {
   readonly variant: string;
 }
 
-/** How much higher the rate of a variant is than that of the base. */
+/** The difference between the rate of a variant and the rate of the base. */
 interface Difference {
   readonly estimate: number;
   /** All intervals of a comparison hold at the same time. */
@@ -47,10 +47,10 @@ export interface VariantComparison {
   readonly users: number;
   readonly checks: number;
   readonly events: number;
-  /** Events per check; `null` without checks. */
+  /** Events per check; `null` if there are no checks. */
   readonly rate: number | null;
   readonly interval: readonly [number, number] | null;
-  /** `null` for the base, and if a variant lacks something. */
+  /** Difference from the base; `null` for the base, and if a variant lacks data. */
   readonly difference: Difference | null;
   readonly lack: Lack | null;
 }
@@ -58,7 +58,10 @@ export interface VariantComparison {
 /** Names that teams give to the variant without the change. */
 const baseNames = ['control', 'off', 'disabled', 'false'];
 
-/** The default base: the variant named like one, else the first by name. Counts do not matter, so it is the same in every range. */
+/**
+ * Returns the default base: a variant with one of these names, or else the first variant by name. Counts do not matter,
+ * so the base is the same in every range.
+ */
 export function usualBase(variants: readonly string[]): string | undefined {
   const rank = (name: string) =>
     (baseNames.indexOf(name.toLowerCase()) + baseNames.length + 1) % (baseNames.length + 1);
@@ -67,8 +70,9 @@ export function usualBase(variants: readonly string[]): string | undefined {
 }
 
 /**
- * The days on which the base and all comparable variants have checks, as indices. Every difference covers them. A variant that would
- * leave less than a week is not comparable: it has too few days. Without a comparable variant, all days.
+ * Returns the days on which the base and all comparable variants have checks, as indices. Every difference covers them.
+ * A variant that would leave less than a week is not comparable: it has too few days. If no variant is comparable, all
+ * days are returned.
  */
 export function commonDays(variants: readonly Variant[], base: string): readonly number[] {
   const against = variants.find(({ variant }) => variant === base);
@@ -86,12 +90,12 @@ export function commonDays(variants: readonly Variant[], base: string): readonly
   }, withBase);
 }
 
-/** The confidence interval of an estimate at the level 1 − `alpha`. */
+/** A function that computes the confidence interval of an estimate at the level 1 − `alpha`. */
 type IntervalAt = typeof computeInterval;
 
 /**
  * Compares each variant with the base, over the common days.
- * @param intervalAt by default the interval that holds if it is looked at once
+ * @param intervalAt computes the interval; the default holds if the result is read once
  */
 export function compare(
   variants: readonly Variant[],
@@ -146,7 +150,7 @@ function describe(
   };
 }
 
-/** A rate is never below 0, and a share never above 1. */
+/** Limits an interval: a rate is never below 0, and a share never above 1. */
 function withinReach([low, high]: readonly [number, number], isShare: boolean): readonly [number, number] {
   return [Math.max(0, low), isShare ? Math.min(1, high) : high];
 }
@@ -155,7 +159,7 @@ function given(days: readonly Day[]): number {
   return days.filter(({ checks }) => checks > 0).length;
 }
 
-/** A variant on some of its days. Users are assumed to be proportional to checks. */
+/** Returns a variant on some of its days. Users are assumed to be proportional to checks. */
 function cut(side: Variant, indices: readonly number[]): Variant {
   if (indices.length === side.days.length) return side;
   const days = indices.map((index) => side.days[index]!);

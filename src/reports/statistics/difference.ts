@@ -10,7 +10,7 @@ export interface Day {
 export interface Side {
   readonly days: readonly Day[];
   readonly users: number;
-  /** Variance between the values of people who send one observation each. By default that of a share. */
+  /** Variance between the values of people who send one observation each. The default is the variance of a share. */
   readonly spread?: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface Estimate {
   readonly degreesOfFreedom: number;
 }
 
-/** The counts of all days together. */
+/** Returns the counts of all days together. */
 export function total(days: readonly Day[]): Day {
   return days.reduce((sum, day) => ({ events: sum.events + day.events, checks: sum.checks + day.checks }), {
     events: 0,
@@ -29,16 +29,16 @@ export function total(days: readonly Day[]): Day {
   });
 }
 
-/** Events per check, over all days. Requires two days with checks. */
+/** Estimates the events per check, over all days. Requires two days with checks. */
 export function estimateRate({ days, users, spread }: Side): Estimate {
   const terms = days.filter(({ checks }) => checks > 0).map(({ events, checks }) => [events, checks] as const);
   return jackknife(terms, (rate) => varianceOfPeople(rate, users, spread));
 }
 
 /**
- * How much higher the rate of one side is than that of the other: the common risk difference of Mantel and Haenszel, with the
- * days as strata. Neither good days nor a split that changes from day to day count as a difference. Requires two days on which
- * both sides have checks.
+ * Estimates the difference between the rates of two sides: the common risk difference of Mantel and Haenszel, with the
+ * days as strata. Neither good days nor a split that changes from day to day count as a difference. Requires two days
+ * on which both sides have checks.
  */
 export function estimateDifference(one: Side, other: Side): Estimate {
   const terms = one.days.flatMap((day, index) => {
@@ -55,7 +55,7 @@ export function estimateDifference(one: Side, other: Side): Estimate {
   return jackknife(terms, () => ofPeople);
 }
 
-/** The confidence interval at the level 1 − `alpha`. */
+/** Computes the confidence interval at the level 1 − `alpha`. */
 export function computeInterval(
   { value, standardError, degreesOfFreedom }: Estimate,
   alpha: number,
@@ -64,14 +64,14 @@ export function computeInterval(
   return [value - reach, value + reach];
 }
 
-/** The probability of a figure at least this far from 0 if the true one is 0. */
+/** Computes the probability of a figure at least this far from 0 if the true figure is 0. */
 export function computePValue({ value, standardError, degreesOfFreedom }: Estimate): number {
   if (standardError === 0) return value === 0 ? 1 : 0;
   return twoSidedTail(value / standardError, degreesOfFreedom);
 }
 
 /**
- * A ratio of sums, with its variance by the jackknife over days.
+ * Estimates a ratio of sums, with its variance by the jackknife over days.
  * @param ofPeople further variance, which days do not show
  */
 function jackknife(
@@ -83,17 +83,17 @@ function jackknife(
   const value = above / below;
   const squares = terms.reduce((sum, [a, b]) => sum + ((above - a) / (below - b) - value) ** 2, 0);
   const variance = (squares * (terms.length - 1)) / terms.length + ofPeople(value);
-  // The effective number of days: fewer if some have most of the checks.
+  // The effective number of days is lower if some days have most of the checks.
   const alike = below ** 2 / terms.reduce((sum, [, b]) => sum + b ** 2, 0);
   return { value, standardError: Math.sqrt(variance), degreesOfFreedom: Math.max(1, alike - 1) };
 }
 
-/** People per independent observation: some of them send far more than others. */
+/** Number of people per independent observation: some people send far more than others. */
 const peoplePerObservation = 2;
 
 /**
- * The variance between people. Those who return every day have the same habits each day, so days do not show it. Each
- * observation counts as one person who always or never causes the event.
+ * Returns the variance between people. People who return every day have the same habits each day, so days do not show
+ * it. Each observation counts as one person who always or never causes the event.
  */
 export function varianceOfPeople(rate: number, users: number, spread?: number): number {
   return ((spread ?? (rate <= 1 ? rate * (1 - rate) : rate)) * peoplePerObservation) / users;

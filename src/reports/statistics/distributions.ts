@@ -1,16 +1,18 @@
 /*
- * src/reports/statistics: what chance alone can do. difference.ts compares two rates day by day, compare.ts all variants of a
- * feature, and sample-ratio.ts checks a split. docs/semantics.md describes the methods and their references.
+ * src/reports/statistics: tests whether chance alone explains a result. difference.ts compares two rates day by day,
+ * compare.ts all variants of a feature, and split.ts checks a split. docs/semantics.md describes the methods and their
+ * references.
  */
 
-/** The probability that a variable of Student's t distribution is at least as far from 0 as `t`, on either side. */
+/** Returns the probability that a variable of Student's t distribution is at least as far from 0 as `t`. */
 export function twoSidedTail(t: number, degreesOfFreedom: number): number {
   return incompleteBeta(degreesOfFreedom / (degreesOfFreedom + t * t), degreesOfFreedom / 2, 0.5);
 }
 
 /**
- * The two-sided critical value of Student's t distribution: the distance from 0 that is exceeded with probability `alpha`.
- * @param alpha above 0, at most 1
+ * Returns the two-sided critical value of Student's t distribution: the distance from 0 that is exceeded with
+ * probability `alpha`.
+ * @param alpha probability above 0, at most 1
  */
 export function criticalValue(alpha: number, degreesOfFreedom: number): number {
   let high = 1;
@@ -25,7 +27,7 @@ export function criticalValue(alpha: number, degreesOfFreedom: number): number {
   return high;
 }
 
-/** The probability that a variable of the χ² distribution is at least `x`. */
+/** Returns the probability that a variable of the χ² distribution is at least `x`. */
 export function upperTail(x: number, degreesOfFreedom: number): number {
   return upperGamma(degreesOfFreedom / 2, x / 2);
 }
@@ -36,7 +38,7 @@ const lanczos = [
   12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
 ];
 
-/** The logarithm of Γ(x), x > 0. */
+/** Returns the logarithm of Γ(x), x > 0. */
 function logGamma(x: number): number {
   const y = x - 1;
   const t = y + 7.5;
@@ -51,7 +53,7 @@ const maxTerms = 10_000;
 const tiny = 1e-300;
 const precision = 1e-15;
 
-/** The regularised incomplete beta function I_x(a, b), by its continued fraction (DLMF 8.17.22). */
+/** Computes the regularised incomplete beta function I_x(a, b), by its continued fraction (DLMF 8.17.22). */
 function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
@@ -68,7 +70,7 @@ function incompleteBeta(x: number, a: number, b: number): number {
   return front / continuedFraction(1, (index) => [coefficient(index), 1]);
 }
 
-/** The regularised upper incomplete gamma function Q(a, x), by its series (DLMF 8.7.1) or continued fraction (8.9.2). */
+/** Computes the upper incomplete gamma function Q(a, x), by its series (DLMF 8.7.1) or fraction (8.9.2). */
 function upperGamma(a: number, x: number): number {
   if (x <= 0) return 1;
   const front = Math.exp(a * Math.log(x) - x - logGamma(a));
@@ -83,8 +85,8 @@ function upperGamma(a: number, x: number): number {
 }
 
 /**
- * b₀ + a₁/(b₁ + a₂/(b₂ + …)) by the modified method of Lentz (Thompson and Barnett, 1986).
- * @param terms aᵢ and bᵢ, from 1
+ * Computes b₀ + a₁/(b₁ + a₂/(b₂ + …)) by the modified method of Lentz (Thompson and Barnett, 1986).
+ * @param terms returns aᵢ and bᵢ, from 1
  */
 function continuedFraction(first: number, terms: (index: number) => readonly [a: number, b: number]): number {
   let value = first || tiny;

@@ -2,9 +2,9 @@ import { criticalValue } from './distributions.ts';
 
 /** Daily figures, such as the shares of the variants of a feature. */
 interface DailyLevels {
-  /** For each figure its values by day; `NaN` for a day that is not compared. */
+  /** Values of each figure by day; `NaN` for a day that is not compared. */
   readonly values: readonly Float64Array[];
-  /** For each figure the variance by day that counting alone explains. */
+  /** Variance of each figure by day that counting alone explains. */
   readonly noise: readonly Float64Array[];
   /** Minimum distance between two levels. */
   readonly least: number;
@@ -19,16 +19,16 @@ export interface LevelShift {
   readonly to: readonly number[];
 }
 
-/** Days of the level before. Two weeks contain each weekday twice. */
+/** Number of days of the level before. Two weeks contain each weekday twice. */
 const before = { least: 3, most: 14 };
-/** Days that the new level must last. */
+/** Number of days that the new level must last. */
 const lasting = 2;
 /** Maximum distance in days between the last day before and the last day after. */
 const maxSpan = 7;
 
 /**
- * The probability of a shift where there is none, for one figure and day. A thousand features with three variants have some
- * 300 000 figures in 100 days.
+ * The probability of a shift where there is none, for one figure and day. A thousand features with three variants have
+ * some 300 000 figures in 100 days.
  */
 const alpha = 1e-6;
 
@@ -37,9 +37,10 @@ const critical = Array.from({ length: before.most + lasting }, (_, degrees) =>
 );
 
 /**
- * Finds the days on which figures moved to another level. The days before and the days after are compared by Student's t-test
- * with a common variance, which is at least that of counting. One day between them is left out: it may have both levels.
- * Days are read in order, and a shift depends on the next two days only, so later days do not change it.
+ * Finds the days on which figures moved to another level. The days before and the days after are compared by Student's
+ * t-test with a common variance, which is at least the variance of counting. One day between them is omitted, because
+ * it can have both levels. Days are read in order, and a shift depends on the next two days only, so later days do not
+ * change it.
  */
 export function levelShifts(levels: DailyLevels): readonly LevelShift[] {
   const days = comparedDays(levels);
@@ -70,7 +71,7 @@ interface LevelComparison {
   readonly isClear: boolean;
 }
 
-/** The shift between the days from `start` to `at` and the days after `at`, if there is one. */
+/** Returns the shift between the days from `start` to `at` and the days after `at`, if there is a shift. */
 function shiftAt(levels: DailyLevels, days: readonly number[], start: number, at: number): LevelShift | undefined {
   if (days[at + lasting]! - days[at - 1]! > maxSpan) return undefined;
   const compared: LevelComparison[] = [];
@@ -106,7 +107,7 @@ function compare(
   for (let index = start; index < at; index += 1) from += value(index) / count;
   for (let index = at + 1; index <= at + lasting; index += 1) to += value(index) / lasting;
   const distance = Math.abs(to - from);
-  // Most days end here.
+  // Most days return here.
   if (distance < least) return { from, to, deviation: 0, isClear: false };
   for (let index = start; index <= at + lasting; index += 1) {
     if (index === at) continue;

@@ -1,17 +1,17 @@
 import { varianceOfPeople } from './difference.ts';
 import { criticalValue } from './distributions.ts';
 
-/** The traffic that a difference is to be found in. */
+/** The traffic in which a difference is to be found. */
 export interface Traffic {
   /** Events per check. */
   readonly rate: number;
-  /** Checks of a day. */
+  /** Number of checks per day. */
   readonly checks: number;
-  /** Distinct users in so many days: `[days, users]`, ascending. */
+  /** Number of distinct users in a number of days: `[days, users]`, ascending. */
   readonly users: readonly (readonly [days: number, users: number])[];
-  /** Share of the two compared variants. */
+  /** Shares of the two compared variants. */
   readonly shares: readonly [number, number];
-  /** Variance between people; by default that of shares. */
+  /** Variance between people; the default is the variance of a share. */
   readonly spread?: number | undefined;
 }
 
@@ -19,8 +19,8 @@ export interface Traffic {
 const power = 0.8;
 
 /**
- * The smallest difference between two variants that is found after some days with a probability of 80 %, at a level of `alpha`.
- * The variance is that of `differenceOf`, on days that differ by chance only.
+ * Returns the smallest difference between two variants that is found after some days with a probability of 80 %, at a
+ * level of `alpha`. The variance is as in `estimateDifference`, on days that differ by chance only.
  */
 export function detectable(traffic: Traffic, days: number, alpha: number): number {
   const { rate, checks, shares, spread } = traffic;
@@ -34,7 +34,10 @@ export function detectable(traffic: Traffic, days: number, alpha: number): numbe
   return (criticalValue(alpha, freedom) + criticalValue(2 * (1 - power), freedom)) * Math.sqrt(variance);
 }
 
-/** Users grow more slowly than days, as people return. Between and beyond the known numbers, by a power law. */
+/**
+ * Estimates the users in a number of days. Users grow more slowly than days, because people return. Between and beyond
+ * the known numbers, they follow a power law.
+ */
 export function usersIn(known: Traffic['users'], days: number): number {
   const above = known.findIndex(([each]) => each >= days);
   if (above !== -1 && known[above]![0] === days) return known[above]![1];
@@ -51,7 +54,7 @@ function computeVariance(rate: number): number {
   return rate <= 1 ? rate * (1 - rate) : rate;
 }
 
-/** The number of days, at least a week, after which a difference is detectable; `undefined` if not within a year. */
+/** Returns the days, at least a week, after which a difference is detectable; `undefined` beyond a year. */
 export function daysUntil(traffic: Traffic, difference: number, alpha: number): number | undefined {
   for (let days = 7; days <= 366; days += 1) if (detectable(traffic, days, alpha) <= difference) return days;
   return undefined;

@@ -1,27 +1,27 @@
 import { upperTail } from './distributions.ts';
 
-/** The numbers of users or checks of a variant, and its intended weight; 0 if it is not intended. */
+/** The number of users or checks of a variant, and its intended weight; 0 if it is not intended. */
 export interface Side extends Share {
   readonly variant: string;
 }
 
-/** A split as measured, with the result of its check. */
+/** A measured split, with the result of its check. */
 export interface MeasuredSplit {
   readonly intended: Readonly<Record<string, number>>;
-  /** Shares of all variants that were given; `null` if none was. */
+  /** Shares of all variants with users or checks; `null` if there are none. */
   readonly actual: Readonly<Record<string, number>> | null;
   /** p-value of the intended split; `null` if there are too few users. */
   readonly p: number | null;
   readonly state: 'ok' | 'off' | 'unknown';
 }
 
-/** Below this, the split is not checked: the test could not separate a fault from chance. */
+/** Minimum data for checking a split. With less data, the test could not separate a fault from chance. */
 const least = { users: 100, each: 5, checks: 1000 };
 
 const significant = 0.001;
-/** A smaller deviation does not matter, however many users make it significant. */
+/** Minimum deviation that matters, even if many users make a smaller one significant. */
 const practical = { points: 0.01, part: 0.1 };
-/** Checks are not independent, so only a deviation of this many points counts. */
+/** Minimum deviation of checks that counts, because checks are not independent. */
 const pointsOfChecks = 0.05;
 
 /**
@@ -45,7 +45,10 @@ export function checkUsers(sides: readonly Side[], sketchError: number): Measure
   return { intended, actual, p, state: isOff ? 'off' : 'ok' };
 }
 
-/** The same for checks, where users are not counted. One user may cause many of them, so only large deviations count. */
+/**
+ * Compares the checks of each variant with the intended split, where users are not counted. One user can cause many
+ * checks, so only large deviations count.
+ */
 export function checkChecks(sides: readonly Side[]): MeasuredSplit {
   const { shares, intended, actual, all } = computeShares(sides);
   if (all < least.checks) return { intended, actual, p: null, state: 'unknown' };
@@ -76,8 +79,9 @@ interface Share {
 }
 
 /**
- * The probability of a split at least as uneven as this one, if users are assigned by the weights (Pearson's χ² test). Counts
- * come from sketches. The variance of each is therefore the expected count plus the square of the sketch's error.
+ * Returns the probability of a split at least as uneven as this one, if users are assigned by the weights (Pearson's χ²
+ * test). Counts come from sketches. The variance of each count is therefore the expected count plus the square of the
+ * sketch's error.
  * @param sketchError relative standard error of each count; 0 for the plain test
  */
 export function sampleRatioP(shares: readonly Share[], sketchError: number): number {

@@ -7,7 +7,7 @@ export interface FreshnessDeps {
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
 }
 
-/** The freshness as fields of a report; none on a single machine. */
+/** Returns the freshness as fields of a report. On a single machine there are no such fields. */
 export function describeFreshness(fresh: Freshness | undefined): {
   readonly completeThrough?: string;
   readonly mayBeCounting?: string[];

@@ -17,7 +17,7 @@ export interface LedgerTask {
   readonly application: Pick<Application, 'number' | 'environments'>;
   /** The environment to report; `undefined` for all. */
   readonly only: Environment | undefined;
-  /** Whether to include the rows without an environment. */
+  /** True to include the rows without an environment. */
   readonly unnamed: boolean;
   readonly hours: Hours;
   /** Ids and names of keys, for the examples. */
@@ -68,7 +68,7 @@ function ensureRow(rows: Map<string, ReportedRow>, subject: LedgerDimensions): R
 
 const rank: Readonly<Record<LedgerOutcome, number>> = { refused: 0, noted: 1, accepted: 2 };
 
-/** Refused rows come first, then noted ones, each the latest first. */
+/** Compares rows: refused rows come first, then noted rows, each the latest first. */
 function byUrgency(a: ReportedRow, b: ReportedRow): number {
   return rank[a.subject.outcome] - rank[b.subject.outcome] || b.totals.lastAt - a.totals.lastAt;
 }
@@ -101,13 +101,13 @@ interface Names {
   readonly keys: ReadonlyMap<string | undefined, string>;
 }
 
-/** The names of the environments and keys in the rows of a report. */
+/** Returns the names of the environments and keys in the rows of a report. */
 export function namesIn({ application, keys }: Pick<LedgerTask, 'application' | 'keys'>): Names {
   const environments = application.environments.map(({ number, name }) => [number, name] as const);
   return { environments: new Map(environments), keys: new Map(keys) };
 }
 
-/** An example with the name of its key, unless the key is unknown. */
+/** Adds the name of its key to an example, unless the key is unknown. */
 export function withKeyName(example: LedgerTotal['example'], { keys }: Names): LedgerEntry['example'] {
   const keyName = keys.get(example?.keyId);
   return example === null || keyName === undefined ? example : { ...example, keyName };

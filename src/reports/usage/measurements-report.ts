@@ -21,7 +21,7 @@ export interface MeasurementsTask extends UsageTask {
 
 /**
  * Adds up the measurements of an environment.
- * @param only the metric to report; `undefined` for all
+ * @param only metric to report; `undefined` for all
  * @param gauges names of the metrics that report their last value instead of their sum
  * @throws {ApiError} `too_many_points`
  */
@@ -35,7 +35,7 @@ export function* measurementsReport(
   const metrics = yield* pickSeries(store, environment.number, (name) => createTotals(name, only));
   const budget = new PointBudget();
   const days = range.zoned?.starts !== undefined;
-  // Days of a time zone are added up from hours, of which few are in memory at once.
+  // Days of a time zone are added up from hours, a few of which are in memory at a time.
   const source = { store, series: metrics, budget: days ? new PointBudget(anyLength) : budget };
   const inHours = { ...range, ...(days && ({ step: 'hour' } as const)) };
   yield* sumUp(source, environment.number, inHours, (ordinal, total, points) => {
@@ -74,7 +74,7 @@ function addByDay(days: MetricPoint[], hours: readonly MetricPoint[], range: Rep
 type MetricPoint = readonly [t: number, cell: Measurement];
 
 interface MetricTotals {
-  /** A metric of the application, or of a feature by variant. */
+  /** Identity of a metric of the application, or of a feature by variant. */
   readonly identity: Pick<MetricMeasurements, 'metric' | 'feature' | 'variant'>;
   readonly total: Measurement;
   readonly points: MetricPoint[];
@@ -103,12 +103,12 @@ export interface MetricsTask {
   /** The numbers of its environments. */
   readonly environments: readonly number[];
   readonly declared: readonly MetricDeclaration[];
-  /** Whether to report only declared metrics, or only the others. */
+  /** True to report only declared metrics, false for only the others; `undefined` for all. */
   readonly only: boolean | undefined;
   readonly page: PageRequest<string>;
 }
 
-/** A page of an application's metrics, declared or only seen, sorted by name. */
+/** Returns a page of an application's metrics, declared or only seen, sorted by name. */
 export function* metricsReport(
   store: UsageTables,
   { environments, declared, only, page }: MetricsTask,
@@ -120,13 +120,13 @@ export function* metricsReport(
   return cutPage(wanted, page, ({ name }) => name);
 }
 
-/** A metric as in the API. @param declaration `undefined` if it was only seen */
+/** Returns a metric as in the API. @param declaration `undefined` if the metric was only seen */
 export function showMetric(name: string, declaration: MetricDeclaration | undefined): Metric {
   const { kind = 'counter', unit = null } = declaration ?? {};
   return { name, kind, ...(unit === null ? {} : { unit }), declared: declaration !== undefined };
 }
 
-/** The metrics named by packets and reports, with those of features, without `__other__`. */
+/** Returns the metrics named by packets and reports, including metrics of features, without `__other__`. */
 function* namesSeen(store: UsageTables, environments: readonly number[]): Reading<ReadonlySet<string>> {
   const names = new Set<string>();
   for (const environment of environments)

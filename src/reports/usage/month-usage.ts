@@ -12,7 +12,7 @@ import { sumUp } from './sum-up.ts';
 
 export interface MonthTask {
   readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
-  /** From the start of the month until now, by day. */
+  /** The range from the start of the month until now, by day. */
   readonly range: ReportRange;
 }
 
@@ -102,7 +102,7 @@ function* sumMeasurements(
   return totals;
 }
 
-/** The start of a month, in UTC. @param time Unix ms */
+/** Returns the start of a month, in UTC. @param time Unix ms */
 export function startOfMonth(time: number): number {
   const date = new Date(time);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
@@ -113,7 +113,7 @@ export interface PrometheusTask extends MonthTask {
   readonly gauges: ReadonlySet<string>;
 }
 
-/** The usage of an application in this month, in the text format of Prometheus. */
+/** Returns the usage of an application in this month, in the text format of Prometheus. */
 export function* prometheusReport(store: UsageTables, task: PrometheusTask): Reading<Promise<string>> {
   return expositionText(createMetrics(yield* monthUsage(store, task), task.gauges));
 }
@@ -149,7 +149,7 @@ function createMetrics(
     {
       name: 'flagmeter_series_left_out',
       type: 'gauge',
-      help: 'Number of series omitted because there are too many. The largest are shown.',
+      help: 'Number of omitted series. There are too many, so only the largest are shown.',
       read: () => Object.entries(leftOut).map(([of, count]) => [{ of }, count] as const),
     },
   ];

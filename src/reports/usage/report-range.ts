@@ -28,19 +28,19 @@ export interface ReportRange {
 /** A range in a time zone. */
 interface ZonedRange {
   readonly timeZone: string;
-  /** With steps of a day: the starts of the days, minutes since the epoch. Absent if the steps are UTC days. */
+  /** Starts of the days if the steps are days, minutes since the epoch. Absent if the steps are UTC days. */
   readonly starts?: readonly number[];
 }
 
 export const range = {
-  from: Type.Optional(timeParameter({ component: 'From', description: 'The beginning, included.' })),
-  to: Type.Optional(timeParameter({ component: 'To', description: 'The end, not included.' })),
+  from: Type.Optional(timeParameter({ component: 'From', description: 'Start of the range, inclusive.' })),
+  to: Type.Optional(timeParameter({ component: 'To', description: 'End of the range, exclusive.' })),
 };
 
 export const timeZone = {
   timeZone: Type.Optional(
     text(
-      'Time zone of the IANA database, such as `Europe/Berlin`. Steps of a day are then its days, if the range has at most 35, hours are kept, and its days begin with an hour of UTC; otherwise they are UTC days. Default: UTC.',
+      'Time zone of the IANA database, such as `Europe/Berlin`. Steps of a day are days of this zone if the range has at most 35 days, hours are kept, and the days begin with an hour of UTC. Otherwise they are UTC days. Default: UTC.',
     ),
   ),
 };
@@ -50,7 +50,7 @@ export const reportRange = {
   ...timeZone,
   step: Type.Union([Type.Literal('minute'), Type.Literal('hour'), Type.Literal('day')], {
     component: 'Step',
-    description: 'The width of a bucket of the series.',
+    description: 'Width of a bucket of the series.',
     default: 'hour',
   }),
 };
@@ -62,7 +62,7 @@ const minuteMs = 60_000;
 export const anyLength = Number.POSITIVE_INFINITY;
 
 /**
- * The range of a report. Without `to` it ends now; without `from` it is a day long.
+ * Reads the range of a report. It ends now if `to` is missing, and is a day long if `from` is missing.
  * @param now Unix ms
  * @param most maximum number of buckets
  * @throws {Refusal} `invalid_query`
@@ -79,7 +79,7 @@ export function readReportRange(
   if (query.to === undefined && from >= to) throw new Refusal('invalid_query', futureRange);
   if (from >= to) throw new Refusal('invalid_query', emptyRange);
   if ((to - from) / stepMinutes[step] > most) {
-    throw new Refusal('invalid_query', `from and to are more than ${most} steps apart: take a wider step`);
+    throw new Refusal('invalid_query', `from and to are more than ${most} steps apart: use a wider step`);
   }
   // The range consists of whole buckets, so that a roll-up does not change the report.
   const horizons = horizonsAt(now, retention);
@@ -98,18 +98,18 @@ function createZonedRange(timeZone: string, { from, to, step }: ReportRange, { h
   return { timeZone, ...(starts && { starts: starts.map((start) => start / minuteMs) }) };
 }
 
-/** The UTC days whose users a report counts. */
+/** Returns the UTC days whose users a report counts. */
 export function countedUserDays({ from, to, zoned }: ReportRange): Days {
   return userDays(from * minuteMs, to * minuteMs, zoned?.timeZone);
 }
 
-/** The time zone of the buckets of a report, if one was asked for. */
+/** Returns the time zone of the buckets of a report, if one was requested. */
 export function shownZone({ step, zoned }: ReportRange): { timeZone?: string } {
   if (zoned === undefined) return {};
   return { timeZone: step === 'day' && zoned.starts === undefined ? 'UTC' : zoned.timeZone };
 }
 
-/** The widest cells that fit into the buckets of a range. Days of a time zone are added up from hours. */
+/** Returns the widest cells that fit into the buckets of a range. Days of a time zone are added up from hours. */
 export function chooseGrain({ step, zoned }: ReportRange): Step {
   return zoned?.starts === undefined ? step : 'hour';
 }
@@ -117,13 +117,16 @@ export function chooseGrain({ step, zoned }: ReportRange): Step {
 export const emptyRange = 'from must be before to';
 const futureRange = 'from must be in the past, unless a later to is given';
 
-/** The start of the bucket of a range that contains a minute, Unix seconds. A minute before the first day is in that. */
+/**
+ * Returns the start of the bucket of a range that contains a minute, Unix seconds. A minute before the first day is in
+ * the bucket of that day.
+ */
 export function bucketIn({ step, zoned }: ReportRange, minute: number): number {
   const { starts } = zoned ?? {};
   return starts === undefined ? bucketStart(minute, step) : starts[lastAtOrBefore(starts, minute)]! * 60;
 }
 
-/** The index of the last number that is not above a value, or 0. @param sorted ascending */
+/** Returns the index of the last number that is not above a value, or 0. @param sorted numbers in ascending order */
 export function lastAtOrBefore(sorted: ArrayLike<number>, value: number): number {
   let low = 0;
   let high = sorted.length;
@@ -135,20 +138,20 @@ export function lastAtOrBefore(sorted: ArrayLike<number>, value: number): number
   return low;
 }
 
-/** The start of the bucket that contains a minute, Unix seconds. */
+/** Returns the start of the bucket that contains a minute, Unix seconds. */
 export function bucketStart(minute: number, step: Step): number {
   return Math.floor(minute / stepMinutes[step]) * stepMinutes[step] * 60;
 }
 
-/** A minute since the epoch as RFC 3339 UTC. */
+/** Formats a minute since the epoch as RFC 3339 UTC. */
 export function minuteText(minute: number): string {
   return new Date(minute * 60_000).toISOString();
 }
 
-/** Maximum number of points in a report. They are in memory until it is sent. */
+/** Maximum number of points in a report. Points are in memory until the report is sent. */
 export const maxPoints = 200_000;
 
-/** The remaining points of a report. */
+/** The remaining number of points of a report. */
 export class PointBudget {
   #left: number;
 
@@ -164,9 +167,9 @@ export class PointBudget {
   }
 }
 
-export const overPoints = `The report would have more than ${maxPoints} points: take a wider step or a shorter range, or ask for one feature or metric`;
+export const overPoints = `The report would have more than ${maxPoints} points: use a wider step or a shorter range, or request one feature or metric`;
 
-/** The first and the last day, as dates. */
+/** Returns the first and the last day, as dates. */
 export function daysText({ from, to }: Days): { readonly from: string; readonly to: string } {
   const text = (each: number) => new Date(each * minutesPerDay * minuteMs).toISOString().slice(0, 10);
   return { from: text(from), to: text(to - 1) };

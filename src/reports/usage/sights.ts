@@ -11,7 +11,7 @@ import {
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 
-/** When something was first and last seen: Unix ms, to the minute; `null` if unknown. */
+/** First and last time at which something was seen: Unix ms, to the minute; `null` if unknown. */
 export interface Sight {
   readonly firstSeenAt: number | null;
   readonly lastSeenAt: number | null;
@@ -19,7 +19,7 @@ export interface Sight {
 
 export const neverSeen: Sight = { firstSeenAt: null, lastSeenAt: null };
 
-/** When a feature and its named variants were seen in one environment. */
+/** First and last time at which a feature and its named variants were seen in one environment. */
 export interface FeatureSight extends Sight {
   /** The first series that names the feature. */
   readonly ordinal: number;
@@ -32,7 +32,7 @@ export interface SightTask {
   readonly features: readonly string[];
 }
 
-/** Hashes of the features of the series of an environment that were read, by ordinal. */
+/** Hashes of the features of the series read in an environment, by ordinal. */
 interface SeriesIndex {
   hashes: Uint32Array;
   next: number;
@@ -41,7 +41,7 @@ interface SeriesIndex {
 /** Maximum number of environments in the index, which has four bytes for each series. */
 const maxEnvironments = 500;
 
-/** Finds the series of some features. Each series is read once: none is removed while its environment exists. */
+/** Finds the series of some features. Each series is read once: it stays while its environment exists. */
 export class FeatureIndex {
   readonly #store: UsageTables;
   readonly #known = new Map<number, SeriesIndex>();
@@ -50,7 +50,7 @@ export class FeatureIndex {
     this.#store = store;
   }
 
-  /** When features were seen, by name and number of the environment, without environments in which they were not. */
+  /** Returns when features were seen, by name and number of the environment, except where they were not seen. */
   *sights({ environments, features }: SightTask): Reading<ReadonlyMap<string, ReadonlyMap<number, FeatureSight>>> {
     const found = new Map(features.map((feature) => [feature, new Map<number, FeatureSight>()]));
     for (const environment of environments) {
@@ -76,7 +76,7 @@ export class FeatureIndex {
   ): Reading<void> {
     const store = this.#store;
     const readName = (ordinal: number) => seriesName(store, environment, ordinal, at);
-    // A replica may have been replaced by the state of another node.
+    // A replica can have been replaced by the state of another node.
     const last = indexed.next - 1;
     if (last >= 0 && hashFeature(readName(last)) !== indexed.hashes[last]) indexed.next = 0;
     yield* readEach(listSeries(store, environment, at, indexed.next), ({ ordinal, name }) => {
@@ -104,7 +104,7 @@ function* findOrdinals({ hashes }: SeriesIndex, hash: number): Generator<number>
   for (let at = hashes.indexOf(hash); at >= 0; at = hashes.indexOf(hash, at + 1)) yield at;
 }
 
-/** FNV-1a of the name of the feature. Never 0, which stands for no series. */
+/** Computes FNV-1a of the name of the feature. The result is never 0, which stands for no series. */
 function hashFeature(series: SeriesName | undefined): number {
   const feature = (series && getFeatureName(series)) ?? '';
   let hash = 0x811c9dc5;
@@ -118,7 +118,7 @@ type Only = Pick<ReadonlySet<string>, 'has'>;
 /**
  * Reads when features were seen in an environment, without `__other__`. A feature is seen with any of its variants and
  * metrics.
- * @param only the features to read; all by default
+ * @param only features to read; all by default
  */
 export function* sightsAt(
   store: UsageTables,
@@ -137,7 +137,7 @@ export function* sightsAt(
   return features;
 }
 
-/** The earlier first time and the later last time. */
+/** Returns the earlier first time and the later last time. */
 export function merge(a: Sight, b: Sight): Sight {
   return {
     firstSeenAt: pick(Math.min, a.firstSeenAt, b.firstSeenAt),
@@ -173,7 +173,7 @@ function addTo(
   builder.variants.set(variant, known === undefined ? sight : merge(known, sight));
 }
 
-/** The results of `pick` for the series of an environment, by ordinal, without `undefined` ones. */
+/** Returns the results of `pick` for the series of an environment, by ordinal, without `undefined` results. */
 export function pickSeries<T>(
   store: UsageTables,
   environment: number,

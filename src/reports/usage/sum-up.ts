@@ -26,9 +26,10 @@ type TakeDay = (ordinal: number, total: Measurement, points: readonly Point[]) =
 type Point = readonly [t: number, cell: Measurement];
 
 /**
- * Adds up an environment's measurements over a range. Minutes are added up to hours, hours to days, and days by the caller.
- * This is the order of the roll-up, which therefore does not change a sum of doubles by a single bit. Each day is read from
- * one snapshot, so that a concurrent roll-up cannot change it. Counts are read by `readCounts`: their cells overlap.
+ * Adds up an environment's measurements over a range. Minutes are added up to hours, hours to days, and days by the
+ * caller. This is the order of the roll-up, so the roll-up does not change a sum of doubles by a single bit. Each day
+ * is read from one snapshot, so that a concurrent roll-up cannot change it. Counts are read by `readCounts`: their
+ * cells overlap.
  * @throws {ApiError} `too_many_points`
  */
 export function* sumUp(source: CellSource, environment: number, range: ReportRange, take: TakeDay): Reading<void> {
@@ -56,7 +57,7 @@ function* sumUpDay(
   return days;
 }
 
-/** The cells of a day: of the day itself, then of each hour and its minutes. */
+/** Yields the cells of a day: first the day itself, then each hour and its minutes. */
 function* cellsInOrder(
   { store }: CellSource,
   environment: number,
@@ -102,7 +103,7 @@ class DayOfSeries {
   /** The current hour: its start in Unix seconds, and its sum so far. */
   #hour: Point | undefined;
 
-  /** @param start of the day, minutes since the epoch */
+  /** @param start start of the day, minutes since the epoch */
   constructor(source: CellSource, step: ReportRange['step'], start: number) {
     this.#source = source;
     this.#step = step;

@@ -37,7 +37,7 @@ interface VariantTotals {
 
 /**
  * Adds up the count cells of an environment and counts its users.
- * @param only the feature to report; `undefined` for all
+ * @param only feature to report; `undefined` for all
  * @param unions users known from earlier reports of this store
  * @throws {ApiError} `too_many_points`
  */
@@ -82,7 +82,7 @@ function* totalsIn(
   return features;
 }
 
-/** The points of a series. A bucket may arrive in several parts. */
+/** The points of a series. A bucket can arrive in several blocks. */
 type PointsByTime = Map<number, [t: number, checks: number, used: number, viewed: number]>;
 
 function addUp(

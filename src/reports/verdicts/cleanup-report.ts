@@ -15,13 +15,13 @@ import { readChecks } from './verdict-report.ts';
 import { factsWithAskers, placesAt, type Verdicts, type VerdictsTask } from './verdicts.ts';
 
 export interface CleanupTask extends VerdictsTask {
-  /** Only these; `undefined`: all. */
+  /** Features to include; `undefined` for all. */
   readonly only?: ReadonlySet<string>;
 }
 
 type Reasons = Verdict['reasons'];
 
-/** A feature that can go. */
+/** A feature that can be removed. */
 export interface Removable {
   readonly feature: string;
   readonly kind: 'safe_to_remove' | 'one_variant';
@@ -32,7 +32,7 @@ export interface Removable {
   readonly reasons: Reasons;
 }
 
-/** A feature that cannot go yet, although nothing shows that it is needed. */
+/** A feature that cannot be removed yet, although nothing shows that it is needed. */
 interface KeptFeature {
   readonly feature: string;
   readonly kind: VerdictKind;
@@ -40,7 +40,7 @@ interface KeptFeature {
 }
 
 export interface CleanupResult {
-  /** Of all features that are not archived. */
+  /** Counts over all features. */
   readonly counts: FoundForCleanup['counts'];
   readonly removable: readonly Removable[];
   readonly total: number;
@@ -48,7 +48,7 @@ export interface CleanupResult {
   readonly keptTotal: number;
 }
 
-/** Verdicts without a sign that the feature is needed. An undeclared name may be misspelt. */
+/** Verdicts without a sign that the feature is needed. An undeclared name can be misspelt. */
 const waiting: ReadonlySet<VerdictKind> = new Set([
   ...(['one_variant', 'archived_but_asked', 'not_seen', 'cannot_tell', 'snoozed'] as const),
 ]);
@@ -60,7 +60,7 @@ interface JudgedFeature {
   readonly declared: boolean;
 }
 
-/** The features that can go, with the evidence, and those that cannot go yet. The team is done with archived ones. */
+/** Returns the features that can be removed, with the evidence, and the features that cannot be removed yet. */
 export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: CleanupTask): Reading<CleanupResult> {
   const { declared, only } = task;
   const { judgements } = yield* verdicts.of(task);
@@ -86,7 +86,7 @@ export function* cleanupReport(store: UsageTables, verdicts: Verdicts, task: Cle
   };
 }
 
-/** `__other__` is not a single feature. */
+/** Counts the findings. `__other__` is not counted as a flag, because it is not a single feature. */
 function countFindings(
   judgements: ReadonlyMap<string, Judgement>,
   declarations: ReadonlyMap<string, FeatureDeclaration>,
@@ -103,7 +103,7 @@ function countFindings(
 
 const order: readonly VerdictKind[] = ['safe_to_remove', 'one_variant', 'archived_but_asked'];
 
-/** The safe ones first, and then those that have been so for the longest time. */
+/** Compares features: the safe ones come first, and then those with the verdict for the longest time. */
 function byUrgency(one: JudgedFeature, other: JudgedFeature): number {
   const place = ({ judgement }: JudgedFeature) =>
     (order.indexOf(judgement.kind) + order.length + 1) % (order.length + 1);
@@ -115,7 +115,7 @@ function byUrgency(one: JudgedFeature, other: JudgedFeature): number {
   return one.feature < other.feature ? -1 : 1;
 }
 
-/** Adds the reasons. */
+/** Adds the reasons to features. */
 function explained(
   store: UsageTables,
   task: CleanupTask,
@@ -136,7 +136,7 @@ function explained(
     const reasonsFor = ({ feature, declared: isDeclared }: JudgedFeature) => {
       const declaration = declarations.get(feature);
       const facts = { declaration, environments: factsWithAskers(store, places, feature, now, at), now, quietMs };
-      // Sights may have changed since the verdicts were cached.
+      // Sights can have changed since the verdicts were cached.
       const judgement = judge(facts);
       const reasons = explainJudgement(facts, judgement, checks(feature, judgement.environments));
       return { judgement, reasons: isDeclared ? reasons : [...reasons, undeclared(nearest(feature, names))] };

@@ -15,7 +15,7 @@ import { judgeIn, type Place, placesAt, type VerdictsTask } from './verdicts.ts'
 /** The threshold for stale features, ms. */
 export type Staleness = Pick<VerdictsTask, 'now' | 'staleAfterMs'>;
 
-/** The names that pass a filter, or with `others` those that do not. Names without owners and tags are in neither. */
+/** The names that pass a filter, or with `others` the names that fail it. Names without owners and tags do neither. */
 export interface OwnedNames {
   readonly names: ReadonlySet<string>;
   readonly others: boolean;
@@ -26,10 +26,10 @@ export interface FeaturesTask extends VerdictsTask {
   /** The filters of the caller. */
   readonly only: { readonly [Property in 'archived' | 'declared' | 'stale']: boolean | undefined } & {
     readonly verdict: VerdictKind | undefined;
-    /** `undefined`: all. */
+    /** Filter by owner or tag; `undefined` for all. */
     readonly owned: OwnedNames | undefined;
   };
-  /** The owners of the features that have any. */
+  /** The owners of the features, for features that have owners. */
   readonly owned: ReadonlyMap<string, Owners>;
   readonly page: PageRequest<string>;
 }
@@ -37,9 +37,9 @@ export interface FeaturesTask extends VerdictsTask {
 /** A feature before it is shown. */
 interface KnownFeature {
   readonly name: string;
-  /** `undefined` if it was only seen. */
+  /** Declaration of the feature; `undefined` if it was only seen. */
   readonly declaration: FeatureDeclaration | undefined;
-  /** `undefined` if it is only declared. */
+  /** When it was seen; `undefined` if it is only declared. */
   readonly sight: Sight | undefined;
 }
 
@@ -47,10 +47,10 @@ interface ListedFeature extends KnownFeature {
   judgement?: Judgement;
 }
 
-/** Features between two pauses. */
+/** Number of features between two pauses. */
 const stride = 64;
 
-/** A page of an application's features, declared or only seen, sorted by name. */
+/** Returns a page of an application's features, declared or only seen, sorted by name. */
 export function featuresReport(store: UsageTables, task: FeaturesTask): Reading<Page<Feature>> {
   const { environments, declared, only, page, now } = task;
   return fromSnapshot(store.lmdb, function* (at) {
@@ -105,7 +105,7 @@ function isWanted({ name, declaration, sight }: ListedFeature, { only, ...task }
   return (['archived', 'declared', 'stale'] as const).every((each) => (only[each] ?? is[each]) === is[each]);
 }
 
-/** A feature that was never seen becomes stale with the age of its declaration. */
+/** True if a feature is stale. A feature that was never seen becomes stale with the age of its declaration. */
 function isStale(
   declaration: FeatureDeclaration | undefined,
   sight: Sight | undefined,
@@ -119,7 +119,7 @@ function showVerdict({ kind, since }: Judgement) {
   return { verdict: kind, verdictBasis: verdictRules[kind].basis, verdictSince: timeText(since) };
 }
 
-/** A feature as in the API, without its verdict. */
+/** Returns a feature as in the API, without its verdict. */
 export function showFeature(
   { name, declaration, sight = neverSeen }: KnownFeature,
   owners: Owners | undefined,

@@ -32,7 +32,7 @@ export interface FindingsTask extends VerdictsTask {
 /** The findings about flags. */
 export type FeatureFindingKind = 'archived_but_asked' | 'flags_can_go' | 'split_mismatch' | 'undeclared';
 
-/** Some names, of which the first ones are kept. */
+/** Some names. The first ones are kept. */
 interface NameSample {
   readonly count: number;
   readonly names: readonly string[];
@@ -46,25 +46,25 @@ export interface FeatureFindings {
 }
 
 interface RefusalFinding {
-  /** `null` if the messages named no existing environment. */
+  /** Name of the environment; `null` if the messages named no existing environment. */
   readonly environment: string | null;
   readonly code: string;
-  /** Unix ms. */
+  /** Time of the last refusal, Unix ms. */
   readonly lastAt: number;
   readonly senders: readonly string[];
 }
 
 interface FoundPlace extends FeatureFindings {
   readonly name: string;
-  /** When data was last received, Unix ms, to the minute; `null`: never. */
+  /** Time when data was last received, Unix ms, to the minute; `null` for never. */
   readonly lastReceivedAt: number | null;
 }
 
-/** What the data of an application shows, for the rules of `src/contract/health.ts`. */
+/** Findings in the data of an application, for the rules of `src/contract/health.ts`. */
 export interface DataFindings {
   readonly environments: readonly FoundPlace[];
   readonly all: FeatureFindings;
-  /** The episodes that last. */
+  /** The refusals that last. */
   readonly refused: readonly RefusalFinding[];
 }
 
@@ -80,7 +80,7 @@ export function* findingsReport(
   const off = new Map<string, ReadonlySet<string>>();
   for (const { name, number } of places) {
     const found = yield* splits.of({ environment: number, declared: task.declared, now });
-    // Only users are counted precisely enough for a warning.
+    // Only counts of users are precise enough for a warning.
     const isOff = ([, { state, of }]: readonly [string, FeatureSplit]) => state === 'off' && of === 'users';
     off.set(name, new Set([...found].filter(isOff).map(([feature]) => feature)));
   }
@@ -104,14 +104,17 @@ export function* findingsReport(
   };
 }
 
-/** Senders are known to ten minutes, and report metrics and checks; flags are known to the minute. */
+/**
+ * Returns when data was last received. Senders are precise to ten minutes, and report metrics and checks; flags are
+ * precise to the minute.
+ */
 function lastReceived({ sights, reporters }: Place, now: number): number | null {
   let last = Math.max(0, ...reporters.map((sender) => sender.last * slotMs));
   for (const { lastSeenAt } of sights.values()) last = Math.max(last, lastSeenAt ?? 0);
   return last === 0 ? null : Math.min(last, now);
 }
 
-/** Finds the flags that are declared, or for which `isSeen`. */
+/** Returns a function that finds the flags that are declared, or for which `isSeen` is true. */
 function featureFinder(
   declared: readonly FeatureDeclaration[],
   kinds: ReadonlyMap<string, VerdictKind>,
@@ -157,13 +160,13 @@ export function watchReport(store: UsageTables, task: WatchTask): Reading<Findin
   });
 }
 
-/** Features between two pauses. */
+/** Number of features between two pauses. */
 const stride = 64;
 
-/** The events of verdicts have no figures. */
+/** The empty figures, for events of verdicts. */
 const noFigures: Figures = { days: 0, checks: new Map() };
 
-/** The verdicts on all features, or on the explained ones. */
+/** Returns the verdicts on all features, or on the explained ones. */
 function* verdictsIn(
   store: UsageTables,
   places: readonly Place[],
@@ -205,7 +208,7 @@ function firstSeenSince(places: readonly Place[], from: number): FirstSeenFeatur
   );
 }
 
-/** Features that became stale, without archived and permanent ones. */
+/** Returns features that became stale, without archived and permanent ones. */
 function staleSince(
   places: readonly Place[],
   { now, staleAfterMs, declared }: WatchTask,
@@ -222,7 +225,7 @@ function staleSince(
   });
 }
 
-/** When a feature becomes stale, or its snooze ends. */
+/** Returns when a feature becomes stale, or its snooze ends. */
 function staleAt(
   lastSeenAt: number | null,
   declaration: FeatureDeclaration | undefined,
@@ -235,10 +238,10 @@ function staleAt(
 
 const hourMs = 3_600_000;
 
-/** Maximum number of senders that are told apart, for each reason and environment. */
+/** Maximum number of senders that are distinguished, for each reason and environment. */
 const maxSenders = 100;
 
-/** The refusals of an application, by environment and reason, whose last one is not before `from`. */
+/** Returns the refusals of an application, by environment and reason, whose last one is not before `from`. */
 function* refusedSince(
   store: UsageTables,
   { application, environments }: Pick<WatchTask, 'application' | 'environments'>,

@@ -14,10 +14,10 @@ export interface SendersTask {
   readonly now: number;
 }
 
-/** Maximum number of senders in an answer. */
+/** Maximum number of senders in a response. */
 const mostShown = 200;
 
-/** The senders that check a feature; `undefined` if it was not seen in these environments. */
+/** Returns the senders that check a feature; `undefined` if it was not seen in these environments. */
 export function* sendersReport(
   store: UsageTables,
   { environments, feature, now }: SendersTask,
@@ -40,7 +40,7 @@ export function* sendersReport(
   return { items: shown, othersLeftOut };
 }
 
-/** The current senders of a feature or of a whole environment: see `readSenders`. @param now Unix ms */
+/** Returns the current senders of a feature or of a whole environment: see `readSenders`. @param now Unix ms */
 export function sendersAt(
   store: UsageTables,
   environment: number,

@@ -24,7 +24,7 @@ export interface Figures {
   readonly checks: ReadonlyMap<string, number>;
 }
 
-/** The reasons for a judgement as sentences, the most important first. */
+/** Explains a judgement as sentences, the most important reason first. */
 export function explainJudgement(facts: VerdictFacts, judgement: Judgement, figures: Figures): readonly Reason[] {
   const reasons = explain[judgement.kind](facts, judgement, figures);
   const sources = checksOnlyIn(facts, judgement);
@@ -32,7 +32,7 @@ export function explainJudgement(facts: VerdictFacts, judgement: Judgement, figu
   return [...reasons, reason('checks_only', checksOnlyText(sources), sources)];
 }
 
-/** The sources of its senders, if none of them reports use and views. */
+/** Returns the sources of the senders of a feature, if none of them reports use and views. */
 export function checksOnlyIn(facts: VerdictFacts, judgement: Judgement): string[] {
   return listChecksOnly(inThese(facts, judgement).flatMap(({ askers }) => askers));
 }
@@ -59,7 +59,7 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
     ...intended(facts),
   ],
   in_use: (facts, judgement, figures) => [
-    ...timed('last_seen', lastSeen(facts), (at) => `It is still used: it was last seen at ${at}.`),
+    ...timed('last_seen', lastSeen(facts), (at) => `Still in use: last seen at ${at}.`),
     ...checked(figures),
     ...recentVariants(facts, judgement),
     ...stillAsking(facts, judgement),
@@ -96,10 +96,10 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
     ),
 };
 
-/** The reason to doubt a name that the team has not declared. @param similar the declared name that is most similar, if any */
+/** Returns the reason to doubt an undeclared name. @param similar the declared name that is most similar, if any */
 export function undeclared(similar: string | null | undefined): Reason {
   if (!similar) return reason('undeclared', 'It is not declared.');
-  const text = `It is not declared. Its name is similar to ${similar}: it may be misspelt.`;
+  const text = `It is not declared. Its name is similar to ${similar}: it might be misspelt.`;
   return reason('undeclared', text, [similar]);
 }
 
@@ -110,7 +110,7 @@ function notNamed({ since }: Judgement): readonly Reason[] {
   return timed('not_named', since, (at) => `No packet and no report has named it since ${at}.`);
 }
 
-/** The senders that checked it, all of which still report. */
+/** Names the senders that checked the feature, all of which still report. */
 function askersStillReport(facts: VerdictFacts, judgement: Judgement): Reason {
   const names = listSenders(inThese(facts, judgement).flatMap(({ askers }) => askers));
   if (names.length === 0) return reason('senders_forgotten', 'No sender has checked it for 90 days.');
@@ -133,7 +133,7 @@ function keptReporting(facts: VerdictFacts, judgement: Judgement): Reason {
   const senders = listSenders(inThese(facts, judgement).flatMap(({ reporters }) => reporting(facts, reporters)));
   const many = senders.length === 1 ? '1 sender' : `${senders.length} senders`;
   const places = formatPlaces(facts, judgement);
-  const text = `Meanwhile ${many} of this application kept reporting in ${places}: ${listed(senders)}.`;
+  const text = `During that time, ${many} of this application kept reporting in ${places}: ${listed(senders)}.`;
   return reason('others_report', text, senders);
 }
 
@@ -150,7 +150,7 @@ function onlyVariant({ variant, since }: Judgement, places: string): Reason {
 
 function archivedSince({ declaration }: VerdictFacts): readonly Reason[] {
   if (!declaration?.archived) return [];
-  const said = timed('archived', declaration.archivedAt, (at) => `It has been archived since ${at}.`);
+  const said = timed('archived', declaration.archivedAt, (at) => `Archived at ${at}.`);
   return said.length > 0 ? said : [reason('archived', 'It is archived.')];
 }
 
@@ -171,7 +171,7 @@ function checked({ days, checks }: Figures): readonly Reason[] {
   return [reason('checks', `${what} in the last ${days} days: ${split}.`, names)];
 }
 
-/** The rule that makes it used, although a shorter range may show one variant only. */
+/** Names the recent variants, which make the feature used, although a shorter range can show only one of them. */
 function recentVariants({ quietMs }: VerdictFacts, { variants = [] }: Judgement): readonly Reason[] {
   const [only, ...others] = variants;
   if (only === undefined) return [];
@@ -196,7 +196,7 @@ function intended({ declaration }: VerdictFacts): readonly Reason[] {
   return [reason('split', `The team has declared a split between ${listed(variants)}.`, variants)];
 }
 
-/** Why the silence of an environment proves nothing. */
+/** Explains why the silence of an environment proves nothing. */
 function explainSilence(facts: VerdictFacts, environment: EnvironmentFacts): readonly Reason[] {
   const { name, reporters } = environment;
   if (reporting(facts, reporters).length === 0) {
@@ -221,7 +221,7 @@ function explainSilence(facts: VerdictFacts, environment: EnvironmentFacts): rea
 
 function namedLate(environment: string, names: readonly string[]): readonly Reason[] {
   if (names.length === 0) return [];
-  const text = `${listed(names)} still ${names.length === 1 ? 'names' : 'name'} it in ${environment}, at earlier times: a clock may be wrong.`;
+  const text = `${listed(names)} still ${names.length === 1 ? 'names' : 'name'} it in ${environment}, at earlier times: a clock might be wrong.`;
   return [reason('named_late', text, names)];
 }
 
@@ -243,12 +243,12 @@ function findLastReport(senders: readonly SeenSender[]): number | null {
   return senders.length === 0 ? null : Math.max(...senders.map(({ last }) => last)) * slotMs;
 }
 
-/** Sorts by the last time, the latest first. */
+/** Sorts senders by their last time, the latest first. */
 export function latestFirst<T extends { readonly last: number }>(senders: readonly T[]): readonly T[] {
   return senders.toSorted((one, other) => other.last - one.last);
 }
 
-/** Senders by name and version, each once. */
+/** Lists senders by name and version, each once. */
 function listSenders(senders: readonly SeenSender[]): readonly string[] {
   return [...new Set(latestFirst(senders).map(formatSender))];
 }
@@ -258,7 +258,7 @@ function formatSender({ name, version }: SeenSender): string {
   return version === null ? name : `${name} ${version}`;
 }
 
-/** Texts as part of a sentence: `a, b and 3 more`. */
+/** Joins texts for a sentence: `a, b and 3 more`. */
 function listed(texts: readonly string[]): string {
   const shown = texts.length > mostNamed + 1 ? texts.slice(0, mostNamed) : texts;
   const rest = texts.length - shown.length;
@@ -273,7 +273,7 @@ function reason(code: ReasonCode, text: string, names: readonly string[] = []): 
 /** Maximum number of names of a reason. */
 const mostInNames = 20;
 
-/** A sentence with a time; none if the time is unknown. */
+/** Returns a sentence with a time, or no sentence if the time is unknown. */
 function timed(
   code: ReasonCode,
   time: number | null,

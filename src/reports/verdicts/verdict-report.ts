@@ -18,7 +18,7 @@ export interface VerdictTask extends VerdictsTask {
 /** A verdict without the similar declared name, which is not known here. */
 type ReportedVerdict = Omit<Verdict, 'nearest'>;
 
-/** The verdict on one feature, with its reasons; `undefined` if it is neither declared nor seen. */
+/** Returns the verdict on one feature, with its reasons; `undefined` if it is neither declared nor seen. */
 export function verdictReport(store: UsageTables, task: VerdictTask): Reading<ReportedVerdict | undefined> {
   const { environments, declared, feature, now, staleAfterMs } = task;
   return fromSnapshot(store.lmdb, function* (at) {
@@ -59,7 +59,7 @@ function latestAskers(environments: readonly EnvironmentFacts[]): Sender[] {
 
 const days = 30;
 
-/** The recent checks of a feature in environments. */
+/** Returns the recent checks of a feature in environments. */
 type ChecksOf = (feature: string, environments: readonly string[]) => Figures;
 
 /** Reads the recent checks of features once. */

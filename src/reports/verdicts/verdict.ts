@@ -1,8 +1,8 @@
 /*
- * The verdict on a feature, from when it was seen, which senders check it, and its declaration. Every list, page, command, export
- * and event takes it from here; `src/contract/verdicts.ts` documents the rules. Silence alone proves nothing: that a feature was
- * not seen matters only while its senders still report. Used and viewed are not facts of a verdict, because some sources do not
- * report them.
+ * The verdict on a feature. It follows from when the feature was seen, which senders check it, and its declaration.
+ * Every list, page, command, export and event uses this verdict; `src/contract/verdicts.ts` documents the rules.
+ * Silence alone proves nothing: it matters only while the senders of the feature still report. Used and viewed are not
+ * facts of a verdict, because some sources do not report them.
  */
 
 import { surplusName } from '../../contract/names.ts';
@@ -15,7 +15,7 @@ import type { FeatureSight, Sight } from '../usage/sights.ts';
 /** The facts about a feature in one environment. */
 export interface EnvironmentFacts {
   readonly name: string;
-  /** `undefined` if the feature was never seen there. */
+  /** When the feature was seen there; `undefined` for never. */
   readonly sight: FeatureSight | undefined;
   /** All senders of the environment. */
   readonly reporters: readonly SeenSender[];
@@ -24,20 +24,20 @@ export interface EnvironmentFacts {
 }
 
 export interface VerdictFacts {
-  /** `undefined` if the feature was only seen. */
+  /** Declaration of the feature; `undefined` if it was only seen. */
   readonly declaration: FeatureDeclaration | undefined;
   readonly environments: readonly EnvironmentFacts[];
   /** Unix ms. */
   readonly now: number;
-  /** After this time, a feature or a sender counts as silent. */
+  /** Time without a message after which a feature or a sender counts as silent. */
   readonly quietMs: number;
 }
 
 export interface Judgement {
   readonly kind: VerdictKind;
-  /** When the verdict became true, Unix ms; `null` if unknown. */
+  /** Time when the verdict became true, Unix ms; `null` if unknown. */
   readonly since: number | null;
-  /** The environments that it applies to. */
+  /** The environments to which the verdict applies. */
   readonly environments: readonly string[];
   /** The only variant, for `one_variant`. */
   readonly variant?: string;
@@ -49,7 +49,7 @@ export interface Judgement {
 
 export const dayMs = 86_400_000;
 
-/** A feature is new for a week. By then, weekly reports have arrived and failed rollouts were stopped. */
+/** Time for which a feature is new. Within a week, weekly reports have arrived and failed rollouts were stopped. */
 const newMs = 7 * dayMs;
 
 export function judge(facts: VerdictFacts): Judgement {
@@ -63,33 +63,33 @@ export function judge(facts: VerdictFacts): Judgement {
   return { kind: 'permanent', since: null, environments, otherwise: judged };
 }
 
-/** Whether it was seen recently enough to count as in use. */
+/** True if it was seen recently enough to count as in use. */
 function isRecent({ now, quietMs }: VerdictFacts, { lastSeenAt }: Sight): boolean {
   return lastSeenAt !== null && now - lastSeenAt <= quietMs;
 }
 
-/** The senders that still report. */
+/** Returns the senders that still report. */
 export function reporting({ now, quietMs }: VerdictFacts, senders: readonly SeenSender[]) {
   return senders.filter(({ last }) => now - last * slotMs <= quietMs + slotMs);
 }
 
 /**
- * Senders that checked a feature and no longer report, in this or another version. All packets count as one sender, because
- * the team does not choose its users' browsers. Senders beyond the limit are indistinguishable.
+ * Returns senders that checked a feature and no longer report, in this or another version. All packets count as one
+ * sender, because the team does not choose its users' browsers. Senders beyond the limit are indistinguishable.
  */
 export function goneAskers(facts: VerdictFacts, { askers, reporters }: EnvironmentFacts): readonly SeenSender[] {
   const still = new Set(reporting(facts, reporters).map(getProgram));
   return askers.filter((asker) => !still.has(getProgram(asker)));
 }
 
-/** The senders that named a feature lately, whatever the time they gave: a clock may be wrong, or a report may arrive late. */
+/** Returns the senders that named a feature lately. Their times can be old: a clock is wrong, or a report is late. */
 export function lateAskers({ now, quietMs }: VerdictFacts, { askers }: EnvironmentFacts) {
   return askers.filter(({ last }) => now - last * slotMs <= quietMs);
 }
 
 /**
- * Whether the senders that checked a feature are known. Those beyond the limit are not, and neither are those of imported counts.
- * After 90 days they are forgotten, and count as switched off.
+ * True if the senders that checked a feature are known. Senders beyond the limit and senders of imported counts are not
+ * known. After 90 days senders are forgotten, and count as switched off.
  */
 export function areAskersKnown({ now }: VerdictFacts, { sight, askers }: EnvironmentFacts): boolean {
   const last = sight?.lastSeenAt ?? null;
@@ -128,7 +128,7 @@ function judgeUse(facts: VerdictFacts): Judgement {
   );
 }
 
-/** A feature that was only declared. */
+/** Judges a feature that was only declared. */
 function judgeNeverSeen(facts: VerdictFacts): Judgement {
   const since = facts.declaration?.createdAt ?? null;
   const { environments } = facts;
@@ -144,7 +144,10 @@ function isAskedAfterArchiving(facts: VerdictFacts, { lastSeenAt, ...sight }: Si
   return isRecent(facts, { ...sight, lastSeenAt }) && lastSeenAt > (declaration.archivedAt ?? 0);
 }
 
-/** Silence counts only if every sender that checked the feature is known, still reports, and does not name it. */
+/**
+ * Judges a silent feature. Silence counts only if every sender that checked the feature is known, still reports, and
+ * does not name it.
+ */
 function judgeSilence(facts: VerdictFacts, seen: readonly SeenEnvironment[]): Judgement {
   const since = latest(seen.map(({ sight }) => sight.lastSeenAt));
   const silent = seen.filter(
@@ -163,7 +166,7 @@ function variantsIn(facts: VerdictFacts, recent: readonly SeenEnvironment[]): Re
   return new Set(variants.filter(([, sight]) => isRecent(facts, sight)).map(([variant]) => variant));
 }
 
-/** Detects a feature with a single variant for a long time. Archived features are exempt. */
+/** Judges whether a feature has had a single variant for a long time. Archived features are exempt. */
 function judgeVariants(
   facts: VerdictFacts,
   seen: readonly SeenEnvironment[],
@@ -183,12 +186,12 @@ function named(environments: readonly EnvironmentFacts[]): Pick<Judgement, 'envi
   return { environments: environments.map(({ name }) => name) };
 }
 
-/** The earliest time; `null` if one is unknown. */
+/** Returns the earliest time; `null` if a time is unknown. */
 function earliest(times: readonly (number | null)[]): number | null {
   return times.reduce((one, other) => (one === null || other === null ? null : Math.min(one, other)), times[0] ?? null);
 }
 
-/** The latest known time. */
+/** Returns the latest known time. */
 function latest(times: readonly (number | null)[]): number | null {
   const known = times.filter((time) => time !== null);
   return known.length === 0 ? null : Math.max(...known);
@@ -206,7 +209,7 @@ const actions: Readonly<Record<VerdictKind, readonly VerdictAction[]>> = {
   new: ['permanent', 'archive'],
 };
 
-/** The suggested actions, the best first. An undeclared name should be declared, or searched for in the code. */
+/** Lists the suggested actions, the best first. An undeclared name should be declared, or searched for in the code. */
 export function listActions(kind: VerdictKind, { declaration }: VerdictFacts): readonly VerdictAction[] {
   const possible = actions[kind].filter((action) => action !== 'archive' || !declaration?.archived);
   if (declaration !== undefined) return possible;

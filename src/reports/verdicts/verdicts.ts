@@ -29,7 +29,7 @@ interface CachedVerdicts {
   readonly places: readonly Place[];
   /** The verdicts by feature, each with its declaration. */
   readonly kinds: Map<string, { readonly said: string; readonly judgement: Judgement }>;
-  /** By the number of an environment. */
+  /** Sources by the number of an environment. */
   readonly sources: Map<number, Sources>;
 }
 
@@ -44,13 +44,13 @@ const noSources: Sources = { checksOnly: [], checksOnlyBy: new Map() };
 export interface AllVerdicts extends Sources {
   readonly kinds: ReadonlyMap<string, VerdictKind>;
   readonly judgements: ReadonlyMap<string, Judgement>;
-  /** Number of variants seen recently, of the features in use. */
+  /** Number of recently seen variants of each feature in use. */
   readonly recentVariants: ReadonlyMap<string, number>;
-  /** The facts that they were computed from. */
+  /** The facts from which the verdicts were computed. */
   readonly places: readonly Place[];
 }
 
-/** The verdicts on all features of applications. Sights may be up to 20 seconds old; declarations are current. */
+/** The verdicts on all features of applications. Sights can be up to 20 seconds old; declarations are current. */
 export class Verdicts {
   readonly #store: UsageTables;
   readonly #remembered = new Map<string, CachedVerdicts>();
@@ -60,8 +60,8 @@ export class Verdicts {
   }
 
   /**
-   * The kind of verdict on every feature of an application, declared or seen.
-   * @param environment the number of an environment, to find the sources there that report checks only
+   * Returns the kind of verdict on every feature of an application, declared or seen.
+   * @param environment number of an environment, to find the sources there that report checks only
    */
   of(task: VerdictsTask, environment?: number): Reading<AllVerdicts> {
     const store = this.#store;
@@ -112,12 +112,12 @@ export class Verdicts {
   }
 }
 
-/** The numbers of environments are unique, and never reused. */
+/** Returns the cache key. The numbers of environments are unique, and never reused. */
 function formatKey({ environments }: VerdictsTask): string {
   return environments.map(({ number }) => number).join(' ');
 }
 
-/** Features between two pauses. */
+/** Number of features between two pauses. */
 const stride = 64;
 
 /** The facts about one environment. */
@@ -128,7 +128,7 @@ export interface Place {
   readonly reporters: readonly SeenSender[];
 }
 
-/** Reads the facts about environments. @param only the feature to read; all by default */
+/** Reads the facts about environments. @param only feature to read; all by default */
 export function* placesAt(
   store: UsageTables,
   environments: VerdictsTask['environments'],
@@ -144,7 +144,7 @@ export function* placesAt(
   return places;
 }
 
-/** The senders of each feature are read only if the environment has such a source. */
+/** Finds the sources. The senders of a feature are read only if the environment has such a source. */
 function* sourcesAt(
   store: UsageTables,
   { number, sights, reporters }: Place,
@@ -163,7 +163,7 @@ function* sourcesAt(
   return { checksOnly: listChecksOnly(reporters), checksOnlyBy };
 }
 
-/** The facts about a feature, with the senders that checked it. */
+/** Returns the facts about a feature, with the senders that checked it. */
 export function factsWithAskers(
   store: UsageTables,
   places: readonly Place[],
@@ -178,7 +178,7 @@ export function factsWithAskers(
   });
 }
 
-/** The verdict on one feature. The senders that checked it matter only for silence, and are read only then. */
+/** Returns the verdict on one feature. The senders that checked it are read only if it is silent. */
 export function judgeIn(
   store: UsageTables,
   { now, staleAfterMs }: Pick<VerdictsTask, 'now' | 'staleAfterMs'>,
@@ -194,7 +194,7 @@ export function judgeIn(
   return judgeBy(factsWithAskers(store, places, name, now, at));
 }
 
-/** The part of a declaration that a verdict depends on. */
+/** Returns the section of a declaration that a verdict depends on. */
 function saidBy(declaration: FeatureDeclaration | undefined): string {
   if (declaration === undefined) return '';
   const { archived, archivedAt, permanent, snoozedUntil, createdAt } = declaration;

@@ -15,15 +15,14 @@ export type Config = Readonly<Settings & { burst: number; threads: number }>;
 
 /** Sources of settings, passed in so that loading does not read the process. */
 export interface ConfigSources {
-  /** Flags only, without the command's name. */
+  /** Options only, without the command's name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reads a file, or throws. */
   readonly readFile: (path: string) => string;
   readonly cores?: number;
 }
 
-/** @param by names the source in a message; empty for a flag */
+/** @param by names the source in a message; empty for an option */
 interface GivenSetting {
   readonly raw: unknown;
   readonly by: string;
@@ -34,9 +33,7 @@ type CheckedSettings = Map<keyof Settings, GivenSetting & { readonly value: stri
 const prefix = 'FLAGMETER_';
 const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
 
-/**
- * Settings that are secrets or name a file with one. The value may be the secret itself, by mistake, so no message shows it.
- */
+/** Settings that are secrets or name a file with one. A value can be the secret by mistake, so it is never shown. */
 const mayBeSecret: ReadonlySet<keyof Settings> = new Set([
   ...(['tlsCert', 'tlsKey'] as const),
   ...(['postgres', 'postgresFile', 'postgresKeyFile', 'backupKeyFile'] as const),
@@ -51,7 +48,8 @@ const options: readonly KnownOption[] = settings.map(({ option: name, formerly, 
 }));
 
 /**
- * Loads the settings. Flags override environment variables, which override the `--config` file, which overrides the defaults.
+ * Loads the settings. Options override environment variables, which override the `--config` file, which overrides the
+ * defaults.
  * @throws {UsageError} with the setting, its source and the valid values
  */
 export function loadConfig({ argv, env, readFile, cores = usableCores() }: ConfigSources): Config {
@@ -74,8 +72,9 @@ export function loadConfig({ argv, env, readFile, cores = usableCores() }: Confi
 }
 
 /**
- * A front-end thread answers packets only. Other requests are forwarded, which costs a fifth to a third of their speed. A thread pays
- * for itself only on a listener of the metrics host, and if there are cores that the main thread and the journal do not use.
+ * Returns the number of front-end threads. Such a thread handles packets only, and forwards other requests, which
+ * reduces their speed by a fifth to a third. A thread is useful only on a listener of the metrics host, and only with
+ * cores that the main thread and the journal do not use.
  */
 function threadsFor(cores: number, checked: CheckedSettings): number {
   return isMetricsAlone(checked) && cores > 3 ? Math.floor(cores / 2) : 0;
@@ -85,7 +84,7 @@ function isMetricsAlone(checked: CheckedSettings): boolean {
   return checked.has('metricsListen') || (checked.has('authListen') && checked.has('apiListen'));
 }
 
-/** The URL in `--postgres-file` becomes the setting `postgres`. */
+/** Reads `--postgres-file`: the URL in the file becomes the setting `postgres`. */
 function readPostgresFile(checked: CheckedSettings, readFile: ConfigSources['readFile']): void {
   const path = checked.get('postgresFile');
   if (path === undefined) return;
@@ -113,7 +112,7 @@ function fromOptions(argv: readonly string[]): Layer {
 
 /**
  * Variables that Kubernetes sets in every pod for a Service whose name starts with `flagmeter`: `FLAGMETER_PORT`,
- * `FLAGMETER_GRPC_SERVICE_HOST`, `FLAGMETER_PORT_8080_TCP_ADDR` and so on. No setting has such a name.
+ * `FLAGMETER_GRPC_SERVICE_HOST`, `FLAGMETER_PORT_8080_TCP_ADDR` and so on. No setting has a name of this form.
  */
 const serviceLink =
   /^FLAGMETER_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
@@ -126,7 +125,7 @@ function isServiceLink(name: string): boolean {
   return serviceLink.test(name) && !settings.some(({ variable }) => variable === name);
 }
 
-/** An empty variable counts as unset, because compose files omit a setting this way. */
+/** Reads the environment. An empty variable counts as unset, because compose files omit a setting this way. */
 function fromEnvironment(env: ConfigSources['env']): Layer {
   const layer: Layer = new Map();
   for (const [name, raw] of Object.entries(env)) {
@@ -177,7 +176,7 @@ function must({ schema }: Setting): string {
     : `be a whole number, at least ${minimum}${unit}`;
 }
 
-/** Relations between two settings. An error names the first one of a pair. */
+/** Checks relations between two settings. An error names the first setting of a pair. */
 function checkRelations(checked: CheckedSettings): void {
   const relations = [
     ['queueLowPackets', 'below', 'queueHighPackets'],
@@ -295,7 +294,7 @@ export function readJsonFile(option: string, path: string, readFile: (path: stri
   return object;
 }
 
-/** Position and reason of the first error. The file is not quoted: it may contain a secret. */
+/** Position and reason of the first error. The message does not quote the file, which can contain a secret. */
 function whereBroken(text: string): string {
   const errors: ParseError[] = [];
   parseJson(text, errors, { disallowComments: true, allowTrailingComma: false });
@@ -308,7 +307,7 @@ function whereBroken(text: string): string {
   return ` (line ${before.length}, column ${before.at(-1)!.length + 1}: ${reason})`;
 }
 
-/** Settings whose files hold secrets. A readable key file of PostgreSQL is refused elsewhere. */
+/** Settings whose files hold secrets. A PostgreSQL key file that everyone can read is refused when it is loaded. */
 const secretFiles = ['postgresFile', 'tlsKey', 'otlpHeadersFile', 'backupS3Credentials'] as const;
 
 export function warnOfOpenFiles(config: Config, log: Pick<Log, 'warn'>): void {
@@ -324,7 +323,7 @@ export function warnOfOpenFiles(config: Config, log: Pick<Log, 'warn'>): void {
   }
 }
 
-/** A file that cannot be read is reported where it is used. */
+/** True if everyone can read the file. A file that cannot be read is reported where it is used. */
 function isOpen(file: string): boolean {
   try {
     return (statSync(file).mode & 0o004) !== 0;

@@ -48,7 +48,7 @@ export function readProviderFile(
     const refuseEntry = (why: string) => refuse(`providers[${number}]${showProviderId(value)}${why}`);
     const { id, clientSecretFile, ...wanted } = checkEntry(value, refuseEntry);
     if (!/^[a-z0-9-]{1,40}$/.test(id)) throw refuseEntry('.id must be 1 to 40 lower-case letters, digits and hyphens');
-    if (ids.has(id)) throw refuseEntry('.id is that of another entry');
+    if (ids.has(id)) throw refuseEntry('.id is used by another entry');
     ids.add(id);
     try {
       const clientSecret = clientSecretFile === undefined ? null : readSecret(resolve(dirname(file), clientSecretFile));
@@ -56,7 +56,7 @@ export function readProviderFile(
       return { id, number, ...settings, createdAt: now, updatedAt: now };
     } catch (error) {
       if (!(error instanceof Refusal || error instanceof UsageError)) throw error;
-      throw refuseEntry(`: ${error.message.replace(/^Cannot take /, '')}`);
+      throw refuseEntry(`: ${error.message.replaceAll('`', '')}`);
     }
   });
   return { file, providers: read };
@@ -85,7 +85,7 @@ function checkEntry(value: unknown, refuse: Refuse): Entry {
   throw refuse(message.replace(/^The body/, ''));
 }
 
-/** An unknown field may be a misspelling. */
+/** Refuses unknown fields, which can be misspellings. */
 function checkNames(prefix: string, object: object, known: readonly string[], refuse: Refuse): void {
   const unknown = Object.keys(object).find((name) => !known.includes(name));
   if (unknown !== undefined) throw refuse(`${prefix}${unknown} is unknown${nearestKnown(unknown, known)}`);

@@ -116,7 +116,7 @@ export class FrontThread {
     await this.#core?.intake.settled();
   }
 
-  /** See `Lane.barrier`. Packets whose body is still arriving count as later ones: they see the updates so far. */
+  /** See `Lane.barrier`. Packets whose body is still arriving count as later packets: they see the updates so far. */
   async barrier(application: number): Promise<void> {
     this.#updates?.catchUp();
     await this.#core?.intake.findLane(application).barrier(application);
@@ -139,11 +139,11 @@ export class FrontThread {
     await this.#listener?.close(graceMs);
   }
 
-  /** Commits what waits. */
+  /** Commits the waiting packets. */
   async finish(): Promise<void> {
     clearInterval(this.#repeated);
     this.#stopWatching();
-    await this.stopListening(0); // A start that fails later than `begin` has not.
+    await this.stopListening(0); // A startup that failed after `begin` has not stopped listening.
     await this.#core?.intake.close();
     this.publishFigures();
   }
@@ -159,7 +159,7 @@ function clockAhead(by: Float64Array): TimerClock {
   return { ...systemClock, now: () => systemClock.now() + by[0]! };
 }
 
-/** The state of the running service that a front-end thread starts with. */
+/** The state of the running service with which a front-end thread starts. */
 export interface InitialState {
   readonly digestSecret: Uint8Array;
   /** All applications and their keys. */
@@ -181,7 +181,7 @@ interface FrontCoreDeps {
 /** Always empty: the main thread recognises repeated messages. */
 const noMessages = new SeenMessages();
 
-/** The parts of a front-end thread that count packets. Parts that all threads share are in shared memory. */
+/** The services of a front-end thread that count packets. Data that all threads share is in shared memory. */
 class FrontCore {
   readonly intake: Intake;
   readonly packets: TelemetryDeps;
@@ -192,7 +192,7 @@ class FrontCore {
   readonly #rates: ThreadRateLimits;
   readonly #instances: ThreadInstances;
   readonly #clock: Clock;
-  /** The environments whose series were asked for. */
+  /** The environments whose series were requested. */
   readonly #wanted = new Set<number>();
   #isReady = false;
   #refusal: Refusal | undefined;
@@ -289,7 +289,7 @@ class FrontCore {
   }
 }
 
-/** Checked here as well, because the main thread may be busy. */
+/** True if too much of the journal is unfolded. Checked here too, because the main thread can be busy. */
 function isLate({ unfoldedBytes }: ProducerCommitter): boolean {
   return unfoldedBytes > maxUnfoldedBytes;
 }
@@ -299,7 +299,7 @@ function openHealth(isReady: () => boolean, publish: FrontCoreDeps['publish']) {
     get ready() {
       return isReady();
     },
-    /** The main thread decides whether the service recovers. */
+    /** Reports the failure; the main thread decides whether the service recovers. */
     failed: (error: unknown) => publish({ about: 'failure', failure: describeFailure(error) }),
   };
 }

@@ -1,8 +1,10 @@
 /*
- * src/serve/front: the front-end threads, which let the service count packets on more than one core. Each listens on the port that
- * the main thread has bound for the metrics host, and the kernel distributes the connections. A front-end thread (front-thread.ts)
- * answers packets itself, with the same pipeline as the main thread, and forwards the other requests of the metrics host to it. The main thread remains the one owner of accounts, series
- * numbers and repeated messages, and publishes its changes (messages.ts) before it answers them. This file is its end.
+ * src/serve/front: the front-end threads, with which the service counts packets on more than one core. Each thread
+ * listens on the port that the main thread has bound for the metrics host, and the kernel distributes the connections.
+ * A front-end thread (front-thread.ts) handles packets itself, with the same pipeline as the main thread, and forwards
+ * the other requests of the metrics host to the main thread. The main thread remains the only owner of accounts, series
+ * numbers and repeated messages, and publishes its changes (messages.ts) before it responds to these requests. This
+ * file is the end of the main thread.
  */
 import { MessageChannel } from 'node:worker_threads';
 import type { Directory } from '../../accounts/directory.ts';
@@ -71,14 +73,17 @@ interface ServingState {
   readonly durable: DurableSeries;
 }
 
-/** Interval between checks of the clock and of whether messages are still accepted, ms. */
+/** Interval between checks of the clock and of the admission of packets, ms. */
 const lookEveryMs = 50;
 
-/** The front-end threads of a service, as the main thread sees them. Without any, every method does nothing. */
+/** The front-end threads of a service, as the main thread sees them. If there are none, every method does nothing. */
 export class FrontThreads {
   readonly #threads: readonly Thread[];
   readonly #queues: SharedArrayBuffer;
-  /** How far the clock of the service is ahead of the machine's, ms. Nodes use the time of PostgreSQL. */
+  /**
+   * Difference between the clock of the service and the machine's clock, ms; positive if the service is ahead. Nodes
+   * use the time of PostgreSQL.
+   */
   readonly #ahead = new Float64Array(new SharedArrayBuffer(8));
   #served: ServingState | undefined;
   /** The published state: see `publishAdmission`. */
@@ -88,8 +93,9 @@ export class FrontThreads {
   #isClosing = false;
 
   /**
-   * Starts the threads, which load their modules. They listen from `begin` on.
-   * @param listener the main thread's listener whose address the threads share; no thread is started without it
+   * Starts the threads, which load their modules. They listen once `begin` is called.
+   * @param listener the main thread's listener whose address the threads share; if it is `undefined`, no thread is
+   * started
    */
   constructor({ config, workerFile, log, fatal }: FrontDeps, listener: ListenOptions | undefined) {
     const count = listener === undefined ? 0 : config.threads;
@@ -109,7 +115,7 @@ export class FrontThreads {
     return this.#threads.length;
   }
 
-  /** The queues of these threads, which count towards the marks of the main thread's. */
+  /** The queues of these threads, which count towards the queue limits of the main thread. */
   get queues(): SharedQueues | undefined {
     return this.count === 0 ? undefined : new SharedQueues(this.#queues, 0, performance.timeOrigin);
   }
@@ -134,12 +140,12 @@ export class FrontThreads {
     await Promise.all(this.#threads.map(({ calls }, at) => calls.call('begin', createInitialState(owner, at))));
   }
 
-  /** Takes what the threads have published. Call it before a request that shows it. */
+  /** Applies the updates that the threads have published. Call it before a request that shows these updates. */
   catchUp(): void {
     for (const { toMain } of this.#threads) toMain.catchUp();
   }
 
-  /** Resolves when the figures of the threads are included in those of the service. */
+  /** Resolves when the counters of the threads are included in the counters of the service. */
   async settle(): Promise<void> {
     await this.#each('publishFigures');
     this.catchUp();
@@ -156,7 +162,6 @@ export class FrontThreads {
     await Promise.all(this.#threads.map(({ calls }) => calls.call('barrier', application)));
   }
 
-  /** Frees the memory for deleted environments and applications. */
   forget({ application, environments, whole }: DeletedScope): void {
     for (const environment of environments) this.#served?.durable.forget(environment);
     this.#publish({ about: 'deletion', application, environments, whole });
@@ -185,7 +190,10 @@ export class FrontThreads {
     return reopenAll(this.#threads.map(renewable));
   }
 
-  /** Stops accepting, and answers what was accepted. Forwarded requests need the main thread until then. A thread may have ended. */
+  /**
+   * Stops accepting, and finishes accepted requests. Forwarded requests need the main thread until then. A thread has
+   * possibly ended already.
+   */
   async stopListening(graceMs: number): Promise<void> {
     await Promise.allSettled(this.#threads.map(({ calls }) => calls.call('stopListening', graceMs)));
   }

@@ -13,7 +13,7 @@ import type { Deletion } from '../../storage/lmdb/records.ts';
 import type { NewSeries } from '../../storage/lmdb/series.ts';
 import type { Config } from '../config/config.ts';
 
-/** Updates of the front-end threads by the main thread, in order. */
+/** Updates from the main thread for the front-end threads, in order. */
 export type MainUpdate =
   /** Changes of applications and their keys. */
   | { readonly about: 'accounts'; readonly writes: readonly Write[] }
@@ -27,7 +27,7 @@ export type MainUpdate =
   | { readonly about: 'admission'; readonly admission: Admission }
   | { readonly about: 'settings'; readonly settings: LiveSettings };
 
-/** A deleted application, or deleted environments of one. */
+/** A deleted application, or deleted environments of an application. */
 export type DeletedScope = Pick<Deletion, 'application' | 'environments' | 'whole'>;
 
 export interface Admission {
@@ -38,7 +38,7 @@ export interface Admission {
 /** Settings that take effect without a restart. */
 export type LiveSettings = Pick<Config, 'rate' | 'burst' | 'logLevel'>;
 
-/** Updates of the main thread by a front-end thread, in order. */
+/** Updates from a front-end thread for the main thread, in order. */
 export type FrontUpdate =
   | { readonly about: 'figures'; readonly requests: TakenTotals; readonly commits: TakenCommits }
   | { readonly about: 'ledger'; readonly figures: LedgerFigures }
@@ -50,16 +50,16 @@ export type FrontUpdate =
 type JoinedListener = Pick<ListenOptions, 'host' | 'port' | 'tls' | 'joins' | 'headers' | 'busyPaths'>;
 
 export interface FrontStart {
-  /** Starts at 1. */
+  /** The number of the thread, from 1 on. */
   readonly number: number;
   /** See `SharedQueues`. */
   readonly queues: SharedArrayBuffer;
-  /** One number: how far the clock of the service is ahead of the machine's, ms. */
+  /** One number: the difference between the clock of the service and the machine's clock, ms. */
   readonly ahead: Float64Array;
   readonly config: Config;
   readonly fromMain: PublicationEnd;
   readonly toMain: PublicationEnd;
-  /** For requests that the main thread answers. */
+  /** The port for requests that are forwarded to the main thread. */
   readonly relay: MessagePort;
   /** Memory of the histogram of this thread's event loop delays. */
   readonly delays: ArrayBufferLike;

@@ -15,20 +15,20 @@ import { type PushDeps, UsagePush } from './usage-push.ts';
  * configured.
  */
 
-/** Maximum number of waiting spans: five seconds of them. */
+/** Maximum number of waiting spans: spans of five seconds. */
 const maxWaitingSpans = 4096;
 
 export interface Collector {
-  /** `undefined` if no requests are traced. */
+  /** `undefined` if request tracing is off. */
   readonly traces: RequestTraces | undefined;
   /** Starts the span of a webhook delivery, if it is traced. */
   readonly traceDelivery: TraceDelivery | undefined;
-  /** Sends usage at an interval. @returns stops it, after the current round */
+  /** Starts sending usage at an interval. @returns a function that stops it after the current round */
   start(): () => Promise<void>;
   close(): Promise<void>;
 }
 
-/** @throws {Error} when the file with the headers cannot be used */
+/** @throws {Error} if the file with the headers cannot be used */
 export function connectCollector(core: PushDeps & { readonly config: Config }, endpoint: string): Collector {
   const { config, clock } = core;
   const headers = config.otlpHeadersFile === undefined ? {} : headersIn(config.otlpHeadersFile);

@@ -22,19 +22,19 @@ import type { ChildSpanOptions, Span as ServiceSpan } from '../../runtime/spans.
 interface TraceSettings {
   readonly processor: SpanProcessor;
   readonly resource: Resource;
-  /** The number of requests without a `traceparent` of which one is traced. */
+  /** One in this number of requests without a `traceparent` is traced. */
   readonly oneIn: number;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random?: () => number;
 }
 
-/** Maximum number of traced requests a second: anyone may send a `traceparent`. */
+/** Maximum number of traced requests a second. It is limited because anyone can send a `traceparent`. */
 const maxPerSecond = 100;
 
 /**
- * Traces requests whose `traceparent` has the sampled flag, and a sample of the others. An untraced request costs one header look-up
- * and one random number.
+ * Traces requests whose `traceparent` has the sampled flag, and a sample of the others. An untraced request costs one
+ * header lookup and one random number.
  */
 export class SampledTraces {
   readonly requests: RequestTraces;
@@ -59,7 +59,7 @@ export class SampledTraces {
     return this.#provider.shutdown();
   }
 
-  /** In the trace of the request that caused the delivery, or in a sampled trace of its own. */
+  /** Starts the span of a webhook delivery, in the trace of the causing request or in a new sampled trace. */
   delivery(cause: string | undefined, attributes: ChildSpanOptions['attributes']): TracedSpan | undefined {
     const parent = cause === undefined ? this.#byChance() : this.#continued(cause, undefined);
     return parent && this.#start('POST webhook', SpanKind.CLIENT, { ...attributes }, parent)?.traced;
@@ -105,7 +105,7 @@ export class SampledTraces {
   }
 }
 
-/** The `traceresponse` header names the span to the caller (W3C Trace Context, level 2). */
+/** Ends a span. The `traceresponse` header names the span to the caller (W3C Trace Context, level 2). */
 function endSpan(span: Span, traced: TracedSpan, method: string, route: string, response: HttpResponse): HttpResponse {
   const { status, code, headers } = response;
   span.updateName(`${method} ${route}`);
@@ -141,7 +141,7 @@ class TracedSpan implements ServiceSpan {
     return new TracedSpan(this.#tracer, this.#tracer.startSpan(name, options, parent), this.#now);
   }
 
-  /** Records only the type of an error: its message may name a person. */
+  /** Ends the span. Only the type of an error is recorded, because its message can name a person. */
   end(error?: unknown): void {
     if (error !== undefined) {
       this.#span.setAttribute('error.type', getErrorType(error));

@@ -58,7 +58,7 @@ export class UsagePush {
     for (const application of directory.applications.values()) await this.#push(application);
   }
 
-  /** Logs the first of several failures, and the recovery. */
+  /** Sends the usage of all applications. Logs the first of several failures, and the recovery. */
   async #round(signal: AbortSignal): Promise<void> {
     const { log } = this.#core;
     try {
@@ -95,8 +95,9 @@ export class UsagePush {
 }
 
 /**
- * True if this machine sends usage. Among nodes, which all have the same counts, it is the connected one with the lowest directory id.
- * While nodes disagree, two may send the same points, or none: sums are cumulative, so nothing is lost.
+ * True if this machine sends usage. The nodes all have the same counts; the sender is the connected node with the
+ * lowest directory id. While nodes disagree, two of them can send the same points, or none sends any. Nothing is lost,
+ * because sums are cumulative.
  */
 export function isSender(status: Pick<UsageStoreStatus, 'directory' | 'postgres' | 'nodes'> | undefined): boolean {
   if (status === undefined) return true;
@@ -144,7 +145,7 @@ function usageMetrics({ application, usage, gauges, since, at }: PushedUsage): R
     counted('checks', 'Checks of a variant.'),
     counted('used', 'Uses of a variant.'),
     counted('viewed', 'Views of a variant.'),
-    // A counter may be given negative values.
+    // A counter can get negative values.
     sum(
       'flagmeter.metric.sum',
       'Sum of the values of a counter.',

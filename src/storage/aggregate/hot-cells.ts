@@ -37,8 +37,8 @@ interface HotBlock<T> {
 type OnFirst = (ref: number, bucket: number) => void;
 
 /**
- * A write-back cache of the cells in use, so that a commit needs only puts. Its content was read from the store or committed to
- * it, except for changes since the last `put`.
+ * A write-back cache of the cells in use, so that a commit needs only puts. Every cell equals the store, except for
+ * changes since the last `put`.
  */
 export class HotCells<T> {
   readonly #table: Table;
@@ -46,10 +46,10 @@ export class HotCells<T> {
   readonly #encoder: BlockEncoder<T>;
   readonly #limit: number;
   readonly #onFirst: OnFirst;
-  /** By time bucket, the newest one last. */
+  /** Blocks by time bucket, the newest bucket last. */
   readonly #buckets = new Map<number, Map<number, HotBlock<T>>>();
   #touched: HotBlock<T>[] = [];
-  /** The block that was touched last. Most records of a packet are in one block. */
+  /** The block that was touched last. Most records of a packet are in the same block. */
   #last: HotBlock<T> | undefined;
   #size = 0;
 
@@ -62,7 +62,7 @@ export class HotCells<T> {
     this.#onFirst = onFirst;
   }
 
-  /** The cell of a series in a bucket (see `bucketOf`), to be changed in place by the caller. */
+  /** The cell of a series in a bucket (see `encodeBucket`). The caller changes it in place. */
   touch(ref: number, bucket: number): T {
     const block = this.#blockAt(computeBlock(ref), bucket);
     if (!block.touched) {
@@ -91,7 +91,7 @@ export class HotCells<T> {
     }
   }
 
-  /** Drops everything, including unwritten changes. After a failed commit, the store is the truth. */
+  /** Drops everything, including unwritten changes. After a failed commit, only the store is right. */
   forget(): void {
     this.#buckets.clear();
     this.#touched = [];
@@ -142,7 +142,7 @@ const hour = 60;
 const day = minutesPerDay;
 
 /**
- * A cache of the counts in use, and how far they are rolled up (see lmdb/carried.ts). An addition to a cell that is already
+ * A cache of the counts in use, and of the roll-up state (see lmdb/carried.ts). An addition to a cell that is already
  * rolled up also goes to the wider cells, in the same transaction.
  */
 export class HotCounts {
@@ -167,7 +167,7 @@ export class HotCounts {
     addCounts(this.#cells.touch(ref, bucket), checks, used, viewed);
     const environment = Math.floor(ref / seriesPerEnvironment);
     if (environment !== this.#environment) this.#selectEnvironment(environment);
-    // Nearly always the minute is not rolled up, so this is all.
+    // Nearly always the minute is not rolled up, so nothing more is needed.
     const isMinute = decodeWidth(bucket) === bucketWidth.minute;
     if (isMinute && computePlace(decodeMinute(bucket), computeBlock(ref)) >= this.#ofEnvironment.minutes) return;
     this.#addLate(ref, decodeWidth(bucket), decodeMinute(bucket), { checks, used, viewed });
@@ -198,7 +198,7 @@ export class HotCounts {
     return this.#ofEnvironment;
   }
 
-  /** Moves the marks of an environment. They are written with the next `put`. */
+  /** Changes the roll-up state of an environment. It is written with the next `put`. */
   updateRollUpState(environment: number, moved: Partial<RollUpState>): void {
     this.#ofEnvironment = { ...this.getRollUpState(environment), ...moved };
     this.#carried.set(environment, this.#ofEnvironment);

@@ -33,10 +33,10 @@ export class HotLedger {
   readonly #rows = new Map<string, HotRow>();
   readonly #touched = new Set<HotRow>();
   readonly #isBounded: boolean;
-  /** By application and hour. */
+  /** Bounds by application and hour. */
   readonly #bounds = new Map<string, LedgerBound>();
 
-  /** @param isBounded whether the rows of an hour are bounded here: several threads may each have opened as many as they may */
+  /** @param isBounded true to bound the rows of an hour here: several threads can each have opened the maximum */
   constructor(store: UsageTables, isBounded = false) {
     this.#store = store;
     this.#isBounded = isBounded;
@@ -78,7 +78,7 @@ export class HotLedger {
     return row;
   }
 
-  /** The line that counts a new row beyond the bound; `undefined` if there is room. */
+  /** The line that counts in place of a new row beyond the bound; `undefined` if the row fits. */
   #otherThan(line: LedgerLine): LedgerLine | undefined {
     const dimensions = decodeDimensions(line.subject);
     const bound = this.#getBound(line);
@@ -88,7 +88,7 @@ export class HotLedger {
     return undefined;
   }
 
-  /** The bound of an hour, with the rows that are stored or were opened since. */
+  /** The bound of an hour. It includes the rows that are stored or were opened since. */
   #getBound({ application, hour }: LedgerLine): LedgerBound {
     const name = `${application} ${hour}`;
     const known = this.#bounds.get(name);
@@ -105,9 +105,9 @@ export class HotLedger {
   }
 }
 
-/** Senders per application and hour that are shown by name. All others count as `surplusName`. */
+/** Maximum number of senders per application and hour that are shown by name. All others count as `surplusName`. */
 export const sendersPerHour = 50;
-/** Rows per application and hour. Beyond them, new senders count as `surplusName`. */
+/** Maximum number of rows per application and hour. Beyond it, new senders count as `surplusName`. */
 const rowsPerHour = 1000;
 
 /** The bound on the ledger rows of one application in one hour, because unauthenticated senders choose their content. */

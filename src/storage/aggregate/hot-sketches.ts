@@ -14,7 +14,7 @@ interface HotSketch {
   readonly ref: number;
   readonly day: number;
   readonly chunks: (HotChunk | undefined)[];
-  /** Its share of the bytes in memory. */
+  /** Bytes of this sketch in memory. */
   bytes: number;
 }
 
@@ -22,20 +22,21 @@ interface HotChunk {
   readonly sketch: HotSketch;
   readonly index: number;
   readonly chunk: Chunk;
-  /** The users that are in the store, if these are not all known users: see `HotSketches`. */
+  /** The users that are in the store; `undefined` if all known users are in the store: see `HotSketches`. */
   stored: Chunk | undefined;
   touched: boolean;
 }
 
 type Generation = Map<number, Map<number, HotSketch>>;
 
-/** Approximate overhead of a sketch and of a chunk besides their arrays, in bytes. */
+/** Approximate memory of a sketch and of a chunk in addition to their arrays, in bytes. */
 const sketchBytes = 600;
 const chunkBytes = 300;
 
 /**
- * A cache of the sketches in use, so that adding a known user does not access the store. Two generations bound the memory: a touched
- * sketch moves to the recent one. When that reaches half of the limit, it becomes the old one, and the previous old one is dropped.
+ * A cache of the sketches in use, so that adding a known user does not access the store. Two generations bound the
+ * memory: a touched sketch moves to the recent generation. When the recent generation reaches half of the limit, it
+ * becomes the old one, and the previous old generation is dropped.
  */
 export class HotSketches {
   readonly #table: Table;
@@ -49,7 +50,7 @@ export class HotSketches {
   readonly #value = Buffer.alloc(chunkValueBytes);
   readonly #taken: boolean;
 
-  /** @param limit approximate maximum bytes in memory @param taken whether chunks are removed from the table (see `take`) */
+  /** @param limit approximate maximum bytes in memory @param taken true if `take` removes chunks from the table */
   constructor(table: Table, limit: number, taken = false) {
     this.#table = table;
     this.#limit = limit;
@@ -60,7 +61,7 @@ export class HotSketches {
     return this.#recentBytes + this.#oldBytes;
   }
 
-  /** Call it inside the transaction: if there is no room, it writes the pending changes. @param day since the epoch, UTC */
+  /** Adds a user, inside a transaction: without room, it writes the pending changes. @param day since the epoch, UTC */
   add(ref: number, day: number, high: number, low: number): void {
     const coupon = createCoupon(high, low);
     const hot = this.#chunkAt(ref, day, getChunkNumber(coupon));
@@ -98,7 +99,8 @@ export class HotSketches {
   }
 
   /**
-   * Records that a chunk was deleted from the table because its users were handed on. Those still in memory need not be written again.
+   * Records that a chunk was deleted from the table because its users were passed on. The users still in memory need
+   * not be written again.
    */
   take(ref: number, day: number, index: number): void {
     const sketch = this.#recent.get(day)?.get(ref) ?? this.#old.get(day)?.get(ref);
@@ -129,7 +131,7 @@ export class HotSketches {
     this.#recentBytes = 0;
   }
 
-  /** Moves a sketch into the recent generation, from the old one or without any chunks. */
+  /** Moves a sketch into the recent generation, from the old generation or as an empty sketch. */
   #open(ref: number, day: number): HotSketch {
     const known = this.#old.get(day)?.get(ref);
     const sketch = known ?? { ref, day, chunks: new Array(chunksPerSketch), bytes: sketchBytes };

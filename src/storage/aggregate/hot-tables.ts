@@ -29,7 +29,7 @@ export interface HotTables {
   readonly totals: TotalSweep;
 }
 
-/** Creates empty caches. @param taken whether the store is one that is emptied repeatedly: see `HotSketches` */
+/** Creates empty caches. @param taken true if the store is emptied repeatedly: see `HotSketches` */
 export function createHotTables(store: UsageTables, taken = false): HotTables {
   const seen = new HotSeenTimes(store);
   const inBucket = (ref: number, bucket: number) => seen.record(ref, decodeMinute(bucket));
@@ -55,7 +55,7 @@ export function addUser(
   countUser(hot, ref, minute, high, low);
 }
 
-/** The same, without recording when the series was seen. */
+/** Adds a user as `addUser` does, but does not record when the series was seen. */
 export function countUser(
   { sketches, counts }: Pick<HotTables, 'sketches' | 'counts'>,
   ref: number,
@@ -84,7 +84,7 @@ class SenderSweep {
     this.#store = store;
   }
 
-  /** Continues in an environment; call it in a transaction. @param now Unix ms @returns records visited, 0 if none is left */
+  /** Continues in an environment, in a transaction. @param now Unix ms @returns the number of records; 0 at the end */
   step(environment: number, now: number, limit: number): number {
     const day = Math.floor(now / dayMs);
     const visit = this.#visits.get(environment);
@@ -106,7 +106,7 @@ class TotalSweep {
     this.#store = store;
   }
 
-  /** Continues; call it in a transaction. @param now Unix ms @returns records visited, 0 if none is left */
+  /** Continues; call it in a transaction. @param now Unix ms @returns the number of records visited; 0 at the end */
   step(now: number, limit: number): number {
     const day = Math.floor(now / dayMs);
     if (day !== this.#day) {
@@ -152,7 +152,7 @@ class HotSeenTimes {
     this.#touch(block);
   }
 
-  /** Moves the time when a seen series was first seen back to an earlier minute, which a history reports. */
+  /** Moves the first-seen time of a known series back to an earlier minute, which an imported history reports. */
   recordEarlier(ref: number, minute: number): void {
     const block = this.#getBlock(ref);
     const at = (ref % cellsPerBlock) * seenWidth;

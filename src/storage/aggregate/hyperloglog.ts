@@ -171,7 +171,7 @@ export class HyperLogLog {
     }
   }
 
-  /** The number of different users: nearly exact up to some 6 000, with a standard error of 0.575 % above. */
+  /** The number of different users: nearly exact up to about 6 000, and with a standard error of 0.575 % above. */
   estimate(): number {
     let coupons = 0;
     for (const [, content] of this.contents()) {
@@ -213,7 +213,7 @@ export const greatestCouponRank = 64 - couponBits + 1;
 /**
  * The improved raw estimator of O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", 2017
  * (arXiv:1702.01284). It is unbiased over the whole range, so it needs neither tables nor a second method.
- * @param counts how many registers hold each rank
+ * @param counts the number of registers with each rank
  */
 function estimateRegisters(counts: Uint32Array): number {
   let z = registers * tau(1 - counts[greatestRank]! / registers);

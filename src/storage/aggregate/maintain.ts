@@ -1,6 +1,7 @@
 /*
- * src/storage/aggregate: the commit workers' operations on the usage store, besides batches. Cells are merged (merge.ts) and cached
- * (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep rolls up and deletes (this file).
+ * src/storage/aggregate: the operations of the commit workers on the usage store, except batches. Cells are merged
+ * (merge.ts) and cached (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep rolls
+ * up and deletes (this file).
  */
 
 import {
@@ -33,7 +34,7 @@ import { mergeMeasurement } from './merge.ts';
 export type Maintenance = RetentionStep | DeletionStep;
 
 interface Step {
-  /** Maximum number of records to touch. Bounds how long a batch waits for the step. */
+  /** Maximum number of records to touch. It bounds the time that a batch waits for the step. */
   readonly limit: number;
 }
 
@@ -51,7 +52,7 @@ interface DeletionStep extends Step {
   readonly deletion: Deletion;
 }
 
-/** Does one step, inside a transaction. @returns records touched: 0 if nothing is left to do */
+/** Does one step, inside a transaction. @returns the number of records touched; 0 if nothing is left to do */
 export function maintain(store: UsageTables, hot: HotTables, step: Maintenance): number {
   const chores = step.task === 'deletion' ? erasures(store, step.deletion) : retentions(store, hot, step);
   let touched = 0;
@@ -74,13 +75,13 @@ function retentions(store: UsageTables, hot: HotTables, step: RetentionStep): re
   ];
 }
 
-/** A part of an upkeep step. It touches at most `room` records. @returns records touched */
+/** One task of an upkeep step. It touches at most `room` records. @returns the number of records touched */
 export type Chore = (room: number) => number;
 
 /**
- * The chores that remove all data of a deleted application or environment. Nothing may write to it by then, because the memory
- * of workers is not searched for it. The ledger belongs to the application, so deleting an environment keeps it. The messages
- * of the last minutes contain no personal data and expire.
+ * The chores that remove all data of a deleted application or environment. Nothing must write to it by then, because
+ * the memory of workers is not searched for its data. The ledger belongs to the application, so deleting an environment
+ * keeps it. The messages of the last minutes contain no personal data and expire.
  */
 export function erasures(store: UsageTables, { application, environments, whole }: Deletion): readonly Chore[] {
   const { counts, carried, measurements, sketches, seen, senders, series } = store;
@@ -101,8 +102,8 @@ export function erasures(store: UsageTables, { application, environments, whole 
 }
 
 /**
- * Moves the oldest measurements past a horizon into buckets of the next width, and deletes those past the last one. Sums over whole
- * buckets stay the same, to the last bit. Call it in a transaction.
+ * Moves the oldest measurements past a horizon into buckets of the next width, and deletes measurements past the last
+ * horizon. Sums over whole buckets stay the same, to the last bit. Call it in a transaction.
  * @param limit maximum number of blocks to move; bounds how long a batch waits
  * @returns blocks moved: fewer than `limit` if none are left
  */
@@ -142,14 +143,15 @@ interface Bucket {
 const hourBucket: Bucket = { width: bucketWidth.hour, minutes: 60 };
 const dayBucket: Bucket = { width: bucketWidth.day, minutes: minutesPerDay };
 
-/** Blocks that can be rolled up in the time it takes to delete one. Their sums are in memory. */
+/** Number of blocks that are rolled up in the time it takes to delete one block. Their sums are in memory. */
 const perRecord = 8;
 
 /**
- * Rolls up counts to the next width: completed minutes to their hours, completed hours to their days. Call it in a transaction.
+ * Rolls up counts to the next width: completed minutes to their hours, completed hours to their days. Call it in a
+ * transaction.
  * @param before the minute (since the epoch) up to which buckets are complete
- * @param limit bounds how long a batch waits
- * @returns the used part of the limit: less than the limit if nothing is left
+ * @param limit bounds the time that a batch waits
+ * @returns the used amount of the limit; less than the limit if nothing is left
  */
 export function rollUpCounts(
   store: UsageTables,
@@ -195,7 +197,10 @@ function rollUpWidth(
   return blocks.length;
 }
 
-/** Deletes the oldest rolled-up blocks past their horizon. Call it in a transaction. @returns blocks deleted, at most `limit` */
+/**
+ * Deletes the oldest rolled-up blocks past their horizon. Call it in a transaction.
+ * @returns the number of blocks deleted, at most `limit`
+ */
 export function expire(
   store: UsageTables,
   counts: HotCounts,

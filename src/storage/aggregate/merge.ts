@@ -13,7 +13,7 @@ export function mergeCounts(into: Counts, { checks, used, viewed }: Counts): voi
   addCounts(into, checks, used, viewed);
 }
 
-/** Adds one reported value. Of two values with the same time, the later arrival is the last. */
+/** Adds one reported value. Of two values with the same time, the value that arrives later is the last value. */
 export function addValue(into: Measurement, value: number, at: number): void {
   into.sum = clamp(into.sum + value);
   into.count += 1;
@@ -52,7 +52,7 @@ function clamp(sum: number): number {
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, sum));
 }
 
-/** Lists a new person. Call it in a transaction. @param seconds Unix seconds @returns `undefined` if the environment is full */
+/** Lists a new person, in a transaction. @param seconds Unix seconds @returns `undefined` if the environment is full */
 export function openExposures(store: UsageTables, key: Buffer, seconds: number, people: number): Exposures | undefined {
   return readExposures(store, key) ?? listPerson(store, key, seconds, people);
 }

@@ -22,15 +22,15 @@ interface CountsQuery {
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
-  /** Maximum bucket width of the results. Older counts may only exist in wider buckets. */
+  /** Maximum bucket width of the results. Older counts can be in wider buckets only. */
   readonly grain: 'minute' | 'hour' | 'day';
-  /** Ordinals of the series to read, if these are few. Others are returned only if they share a block. */
+  /** Ordinals of the series to read, if they are few. Other series are returned only if they share a block. */
   readonly only?: readonly number[];
 }
 
-/** Counts of neighbouring series in one bucket. The object is reused, so copy what you need at once. */
+/** Counts of neighbouring series in one bucket. The object is reused: copy its data before the next one is read. */
 export class CountsBlock {
-  /** Start of the bucket. A bucket may be returned in several parts. */
+  /** Start of the bucket. A bucket can be returned in several blocks. */
   minute = 0;
   size = 0;
   readonly ordinals = new Uint32Array(cellsPerBlock);
@@ -72,7 +72,10 @@ const widthOfGrain = { minute: bucketWidth.minute, hour: bucketWidth.hour, day: 
 /** Blocks between two pauses. */
 const stride = 64;
 
-/** Whole days are read from day cells and whole hours from hour cells, so the cost depends on the size of the result only. */
+/**
+ * Reads the counts of a time range. Whole days are read from day cells and whole hours from hour cells, so the cost
+ * depends on the size of the result only.
+ */
 export function* readCounts(
   store: UsageTables,
   environment: number,
@@ -85,7 +88,7 @@ export function* readCounts(
   yield* readNewCounts(store, environment, wanted, carried, at, take);
 }
 
-/** Reads rolled-up counts, which stay the same while `carried` does. */
+/** Reads rolled-up counts, which stay the same while `carried` stays the same. */
 export function* readCarriedCounts(
   store: UsageTables,
   environment: number,
@@ -104,7 +107,7 @@ export function* readCarriedCounts(
   }
 }
 
-/** Reads counts that are not rolled up: the last minutes. */
+/** Reads counts that are not rolled up, which are the counts of the last minutes. */
 export function readNewCounts(
   store: UsageTables,
   environment: number,
@@ -129,8 +132,8 @@ type SegmentReader = (
 ) => Reading<void>;
 
 /**
- * Selects the cells to read, in order of time. A cell wider than its time range counts at its start. If nothing from the end on
- * is rolled up, as when the end is now, the last hour and the last day are read whole.
+ * Selects the cells to read, in order of time. A cell wider than its time range counts at its start. If nothing from
+ * the end of the range on is rolled up, as when the end is now, the last hour and the last day are read whole.
  */
 export function selectSegments(
   { from, to, grain }: CountsQuery,

@@ -13,13 +13,13 @@ export interface UniqueUsers {
   readonly groups: number[];
 }
 
-/** Approximate number of sketches in memory, of at most 32 kB each; their groups have as many. */
+/** Approximate number of sketches in memory, of at most 32 kB each. The groups add the same number of unions. */
 const seriesAtATime = 128;
 
 /**
- * Counts the unique users of an environment, of its series and of groups of series over some days. A feature is a group: its variants,
- * and the ordinal of the feature itself. Only some groups are counted at a time, which bounds the memory. Groups with adjacent ordinals
- * are read together, so a report takes about one pass over the days.
+ * Counts the unique users of an environment, of its series and of groups of series over some days. A feature is a
+ * group: its variants and the feature itself. Only some groups are counted at a time, which bounds the memory. Groups
+ * with adjacent ordinals are read together, so a report takes about one pass over the days.
  */
 export function* countUniqueUsers(
   unions: UserUnions,
@@ -46,20 +46,20 @@ export function* countUniqueUsers(
   return users;
 }
 
-/** Two estimates may differ by this share although they are of the same users. */
+/** Maximum relative difference between two estimates of the same users. */
 const noise = 0.04;
 
 /**
- * An estimate of users of a part of the environment. It exceeds that of the environment only if reports name users of features
- * without naming them for the environment, and not by an error of the estimates.
+ * Limits an estimate for a series or a group to the estimate for the environment, if it exceeds that only by an error
+ * of the estimates. It is greater in fact if reports name users of features but not of the environment.
  */
 function limitToWhole(whole: number, part: number): number {
   return part > whole && part <= whole * (1 + noise) ? whole : part;
 }
 
 /**
- * An estimate of the users of any of several series. It is not below the greatest of theirs, and not above the sum, as two
- * independent estimates could be.
+ * Limits an estimate of the users of any of several series. It is at least the greatest of their estimates, and at most
+ * their sum. Independent estimates could violate both.
  */
 function within(union: number, parts: readonly number[]): number {
   const sum = parts.reduce((total, each) => total + each, 0);
@@ -111,19 +111,19 @@ function* slices(groups: readonly (readonly number[])[]): Generator<readonly Num
   if (slice.length > 0) yield slice;
 }
 
-/** Approximate maximum bytes of unions in memory: those of 500 series with many users each. */
+/** Approximate maximum bytes of unions in memory: 500 series with many users each. */
 const maxBytes = 16 * 2 ** 20;
 
-/** Approximate overhead of a union besides its chunks, in bytes. */
+/** Approximate memory of a union in addition to its chunks, in bytes. */
 const unionBytes = 600;
 
 /**
- * Computes unions of series' sketches over days. Unions of past days are cached, since pages request the same ones repeatedly.
- * Adding a user to such a day, or the end of the next day, invalidates them by changing their key.
+ * Computes unions of series' sketches over days. Unions of past days are cached, because pages request the same unions
+ * repeatedly. Adding a user to such a day, or the end of the next day, invalidates them by changing their key.
  */
 export class UserUnions {
   readonly #store: UsageTables;
-  /** The most recently used is last. */
+  /** Cached unions by key. The most recently used union is last. */
   readonly #kept = new Map<string, HyperLogLog>();
   #bytes = 0;
 
@@ -131,7 +131,7 @@ export class UserUnions {
     this.#store = store;
   }
 
-  /** @returns unions by ordinal. They may be cached: do not add to them. */
+  /** @returns unions by ordinal. They can be cached: do not add to them. */
   *of(environment: number, days: Days, ordinals: readonly number[]): Reading<ReadonlyMap<number, HyperLogLog>> {
     const store = this.#store;
     store.lmdb.resetReadTxn(); // The next read includes everything committed so far.
@@ -166,7 +166,7 @@ export class UserUnions {
   }
 
   #keep(key: string, union: HyperLogLog): void {
-    if (this.#kept.has(key)) return; // Another report read it meanwhile.
+    if (this.#kept.has(key)) return; // Another report has read it since.
     this.#kept.set(key, union);
     this.#bytes += unionBytes + union.bytes;
     for (const [oldest, { bytes }] of this.#kept) {
@@ -177,7 +177,7 @@ export class UserUnions {
   }
 }
 
-/** The sketches do not change. The result may be one of them. */
+/** Returns the union of sketches, which do not change. The result can be one of them. */
 export function unite(sketches: readonly HyperLogLog[]): HyperLogLog {
   const [first = new HyperLogLog(), ...others] = sketches.filter((sketch) => sketch.bytes > 0);
   if (others.length === 0) return first;

@@ -10,7 +10,7 @@ export function hashIdentity(identity: string): Hash64 {
 }
 
 /**
- * Hashes a user that a sender reports by a hash of its own.
+ * Hashes a user that a sender reports by its own hash.
  * @param decimal the reported integer, of any size, in canonical decimal (`-12`, no leading zeros)
  */
 export function hashReported(decimal: string): Hash64 {
@@ -74,7 +74,7 @@ function word(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** The same near the end of the input; bytes beyond the end are zero. */
+/** Reads a word as above near the end of the input; bytes beyond the end are zero. */
 function lastWord(bytes: Uint8Array, at: number, end: number): number {
   if (at + 4 <= end) return word(bytes, at);
   let value = 0;

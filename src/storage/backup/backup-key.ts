@@ -5,10 +5,10 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 const leastBytes = 32;
 const mostBytes = 64 * 1024;
 
-/** Domain separation: a key used for another purpose as well yields different MACs there. */
+/** Domain separation: if the key is used for another purpose as well, the MACs there differ. */
 const purpose = 'flagmeter backup 1';
 
-/** The key that authenticates backups (HMAC-SHA-256). Without it, nobody can alter a backup undetected. */
+/** The key that authenticates backups (HMAC-SHA-256). Only holders of the key can alter a backup undetected. */
 export class BackupKey {
   readonly #key: Buffer;
 
@@ -16,14 +16,14 @@ export class BackupKey {
     this.#key = key;
   }
 
-  /** @param covered the bytes that the MAC covers. @returns the MAC as hex */
+  /** @param covered the bytes that the MAC covers @returns the MAC as hex */
   computeMac(covered: readonly Buffer[]): string {
     const hmac = createHmac('sha256', this.#key).update(purpose);
     for (const chunk of covered) hmac.update(chunk);
     return hmac.digest('hex');
   }
 
-  /** Compares in constant time. */
+  /** True if the MAC is right. Compares in constant time. */
   fits(mac: string, covered: readonly Buffer[]): boolean {
     const given = Buffer.from(mac);
     const right = Buffer.from(this.computeMac(covered));
@@ -31,10 +31,7 @@ export class BackupKey {
   }
 }
 
-/**
- * Reads a key file. The key is every byte of it, without a final newline.
- * @throws {Error} if the key is unusable, with the remedy
- */
+/** Reads a key file: all bytes without a final newline. @throws {Error} with the remedy if the key is unusable */
 export function readBackupKey(file: string): BackupKey {
   const { content, mode } = read(file);
   if (mode & 0o007) throw new Error(`Cannot use --backup-key-file ${file}: everyone can read it; chmod o= ${file}`);
@@ -46,7 +43,7 @@ export function readBackupKey(file: string): BackupKey {
   return new BackupKey(key);
 }
 
-/** The value may be the key itself, passed by mistake. Errors do not show it. */
+/** Reads the file. The value of the option can be the key itself, passed by mistake; errors do not show it. */
 function read(file: string): { readonly content: Buffer; readonly mode: number } {
   let descriptor: number | undefined;
   try {

@@ -33,7 +33,7 @@ interface BucketResponse {
 
 const defaults = { timeoutMs: 60_000, retriesMs: [1000, 4000, 15_000, 30_000] };
 
-/** A request failed that may succeed when retried. */
+/** A failed request that can succeed when retried. */
 class Again extends Error {}
 
 /** A client for one bucket. Signs requests and their bodies with AWS Signature Version 4. */
@@ -66,11 +66,11 @@ export class Bucket {
     await this.#call({ method: 'DELETE', key });
   }
 
-  /** Starts a multipart upload. The object exists once it is completed. @returns the id of the upload */
+  /** Starts a multipart upload. The object exists once the upload is completed. @returns the id of the upload */
   async begin(key: string): Promise<string> {
     const { text } = await this.#call({ method: 'POST', key, query: { uploads: '' } });
     const id = within(text, 'UploadId');
-    if (id === undefined) throw new Error('Cannot use the bucket: its responses are not those of an S3 service');
+    if (id === undefined) throw new Error('Cannot use the bucket: its responses do not come from an S3 service');
     return id;
   }
 
@@ -84,12 +84,12 @@ export class Bucket {
     const parts = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`).join('');
     const body = Buffer.from(`<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`);
     const { text } = await this.#call({ method: 'POST', key, query: { uploadId }, body });
-    // A service may report a failure in the body after status 200.
+    // A service can report a failure in the body after status 200.
     if (/<Error>/.test(text))
       throw new Error(`The bucket rejected the upload: ${within(text, 'Code') ?? 'no reason given'}`);
   }
 
-  /** Frees the parts of an upload that is given up. */
+  /** Frees the parts of an abandoned upload. */
   async abort(key: string, uploadId: string): Promise<void> {
     await this.#call({ method: 'DELETE', key, query: { uploadId } });
   }
@@ -157,7 +157,7 @@ function unescaped(text: string): string {
   );
 }
 
-/** Encodes a part of a URL for signatures: escapes everything that RFC 3986 allows to be escaped. */
+/** Encodes one component of a URL for signatures: escapes everything that RFC 3986 allows to be escaped. */
 function escaped(part: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(part).replace(/[!'()*]/g, hex);
@@ -165,7 +165,7 @@ function escaped(part: string): string {
 
 /** The remedy for an error response, by its code. */
 const remedies: Readonly<Record<string, string>> = {
-  AccessDenied: 'these credentials may not list, write and delete there',
+  AccessDenied: 'these credentials do not permit listing, writing and deleting there',
   ExpiredToken: 'the session token expired',
   InvalidAccessKeyId: 'the access key is unknown',
   NoSuchBucket: 'create it first, or correct --backup-to',
@@ -184,7 +184,7 @@ function describeError(error: unknown): string {
   return String(cause?.code ?? code ?? 'no reason given');
 }
 
-/** Size of a part of an upload. S3 allows at most 10 000 parts of at least 5 MiB. */
+/** Minimum size of a part of an upload. S3 allows at most 10 000 parts of at least 5 MiB. */
 const minPartBytes = 16 * 1024 * 1024;
 const maxParts = 9000;
 
@@ -274,7 +274,8 @@ const names = {
 } as const;
 
 /**
- * From a file of lines `name = value` as AWS uses it, or from the environment. They are read for each backup.
+ * Reads the credentials from a file of lines `name = value`, as AWS uses it, or from the environment. They are read for
+ * each backup.
  * @throws {Error} if they are missing; the message does not contain them
  */
 export function readCredentials(

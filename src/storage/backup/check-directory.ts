@@ -38,9 +38,10 @@ import { checkCarried, checkUsageTable } from './check-usage.ts';
 import type { Pace } from './pace.ts';
 
 /**
- * Checks the pages of the files of a data directory, the records of their tables and their references, the sums of counts, and the
- * frames of its journals. Nothing else may use the directory. Tables of a store with an earlier layout are not read.
- * @returns whether no fault was found
+ * Checks the pages of the files of a data directory, the records of their tables with their references, the sums of
+ * counts, and the frames of its journals. Nothing else must use the directory. Tables of a store with an earlier layout
+ * are not read.
+ * @returns true if no fault was found
  * @throws {Error} if a later version wrote a store
  */
 export async function checkDirectory(data: string, pace: Pace, found: (finding: Finding) => void): Promise<boolean> {
@@ -84,7 +85,7 @@ async function checkTables(data: string, pace: Pace, tell: (finding: Finding) =>
   });
 }
 
-/** Opens a store for an action, unless it is missing or has another layout than this program's. */
+/** Opens a store for an action, unless the store is missing or has another layout than the layout of this program. */
 async function withStore(
   data: string,
   layout: Layout,
@@ -127,7 +128,7 @@ async function checkUsage(
   });
 }
 
-/** Reads every frame that the store lacks, as the next start will. @param lmdb a usage store or a spool */
+/** Reads every frame that the store lacks, as the next startup will. @param lmdb a usage store or a spool */
 async function checkJournals(
   data: string,
   lmdb: LmdbEnvironment,
@@ -178,7 +179,7 @@ async function check(place: JournalPlace, isUsed: boolean, folded: number, pace:
   }
   const amount = `${frames} ${frames === 1 ? 'frame' : 'frames'} (${(bytes / 1024).toFixed(1)} KiB)`;
   const rest =
-    frames === 0 ? 'and the store has all of it' : `${amount} not yet in the store: the next start adds them`;
+    frames === 0 ? 'and the store has all of its frames' : `${amount} not yet in the store: the next start adds them`;
   if (incomplete === undefined) return { file: directory, isSound: true, words: `in order, ${rest}` };
   // A power loss is not damage.
   const { segment, offset } = incomplete;
@@ -197,7 +198,7 @@ interface Accounts {
   has(table: TableName, key: string): boolean;
 }
 
-/** The tables with numbered records, with their sequences. */
+/** Sequences of the tables with numbered records. */
 const sequences = {
   teams: 'team',
   users: 'user',
@@ -209,7 +210,7 @@ const sequences = {
   webhooks: 'webhook',
 } as const satisfies { [Name in TableName]?: string };
 
-/** The rules for each record. A rule returns the fault. */
+/** The rules for each record. A rule returns the fault, if any. */
 const rules: {
   readonly [Name in TableName]?: (record: AccountRecords[Name], key: string, all: Accounts) => string | false;
 } = {
@@ -247,7 +248,7 @@ function declaration(applicationId: string, name: string, key: string, all: Acco
   return !all.has('applications', applicationId) && 'its application does not exist';
 }
 
-/** Checks every record and its references. @returns the first fault; `undefined` if there is none */
+/** Checks every record and its references. @returns the first fault; `undefined` for sound records */
 function* checkAccounts(store: AccountTables): Reading<string | undefined> {
   const all: Accounts = {
     rows: (table) => (store[table] as unknown as AccountTable<typeof table>).getRange() as never,

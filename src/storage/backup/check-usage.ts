@@ -27,7 +27,7 @@ import { type Reading, readAt, type Snapshot } from '../lmdb/snapshot.ts';
 import { totalBytes } from '../lmdb/totals.ts';
 import type { UsageTable, UsageTables } from '../lmdb/usage.ts';
 
-/** The series of the existing environments: the first unused ordinal of each. */
+/** The first unused ordinal of each existing environment. */
 type SeriesEnds = ReadonlyMap<number, number>;
 
 type Rule = (
@@ -95,7 +95,11 @@ const rules: Readonly<Record<UsageTable, Rule>> = {
   ledger: (key, value) => !ledgerKey(readLedgerLine(key, value)).equals(key) && 'it is under another key',
 };
 
-/** Checks every record and its references. @param environments existing ones; data of others is about to be removed @returns the fault */
+/**
+ * Checks every record and its references.
+ * @param environments existing environments; data of other environments is about to be removed
+ * @returns the fault
+ */
 export function* checkUsageTable(
   store: UsageTables,
   table: UsageTable,
@@ -155,19 +159,19 @@ function isListed(days: UsageTables['identityDays'], day: number, key: Buffer, a
 function peopleIn(store: UsageTables, environment: Buffer, at: Snapshot): number {
   const end = Buffer.from(environment);
   end.writeUInt32BE(end.readUInt32BE(0) + 1, 0);
-  // The first key is that of the environment itself.
+  // The first key belongs to the environment itself.
   return store.exposures.getKeysCount({ start: environment, end, ...readAt(at) }) - 1;
 }
 
 type CountsStore = Pick<UsageTables, 'counts' | 'carried' | 'series'>;
 
-/** The cells of one width. Their sums are the cells of the next. */
+/** The cells of one width. Their sums are the cells of the next width. */
 interface Level {
   readonly environment: number;
   readonly narrow: BucketWidth;
   readonly wide: BucketWidth;
   readonly length: number;
-  /** The minute before which narrow cells may be missing. */
+  /** The minute before which narrow cells can be missing. */
   readonly from: number;
   /** The place up to which narrow cells are rolled up. */
   readonly carried: number;
@@ -179,9 +183,9 @@ const minutesOfHour = { narrow: minute, wide: hour, length: 60, words: 'hour' };
 const hoursOfDay = { narrow: hour, wide: day, length: minutesPerDay, words: 'day' };
 
 /**
- * Checks that the remaining narrow cells add up to the wide ones, as far as they are rolled up (see lmdb/carried.ts). Holds the cells of
- * one wide bucket in memory.
- * @returns the first fault; `undefined` if there is none
+ * Checks that the remaining narrow cells add up to the wide cells, as far as they are rolled up (see lmdb/carried.ts).
+ * Holds the cells of one wide bucket in memory.
+ * @returns the first fault; `undefined` if all sums are right
  */
 export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string | undefined> {
   for (const environment of numbersOfEnvironments(store.counts)) {
@@ -242,7 +246,7 @@ function unequal(parts: ReadonlyMap<number, Counts>, whole: ReadonlyMap<number, 
   return undefined;
 }
 
-/** Sums beyond 2⁵³ depend on the order of addition. */
+/** True if two sums are equal, or nearly equal: sums beyond 2⁵³ depend on the order of addition. */
 function near(a: number, b: number): boolean {
   return Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
 }
@@ -250,5 +254,5 @@ function near(a: number, b: number): boolean {
 function describe(store: CountsStore, { environment, words }: Level, ordinal: number, minute: number): string {
   const name = seriesName(store, environment, ordinal)?.join('/') ?? `series ${ordinal}`;
   const time = new Date(minute * 60_000).toISOString();
-  return `it is damaged: the counts of ${name} in environment ${environment} do not add up to those of the ${words} from ${time} on`;
+  return `it is damaged: the counts of ${name} in environment ${environment} do not add up to the counts of the ${words} from ${time} on`;
 }

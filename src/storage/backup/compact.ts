@@ -18,9 +18,10 @@ const stores = ['accounts', 'usage', 'spool'];
 const lookEveryMs = 50;
 
 /**
- * Copies each store of a data directory without its free pages, and replaces the original once the copy is on disk and checked.
- * Nothing else may use the directory.
- * @throws {Error} if there is no room, or a store was changed meanwhile; stores not yet compacted are unchanged
+ * Copies each store of a data directory without its free pages, and replaces the original once the copy is on disk and
+ * checked. Nothing else must use the directory.
+ * @throws {Error} if the disk lacks space, or a store was changed during the copy; stores not yet compacted are
+ * unchanged
  */
 export async function compact(data: string, pace: Pace, done: (compacted: CompactionResult) => void): Promise<void> {
   for (const store of stores)
@@ -41,7 +42,7 @@ async function compactStore(folder: string, pace: Pace): Promise<CompactionResul
     await check(copy, pace);
     syncPath(copy);
     if (readTransactionNumber(file) !== state)
-      throw new Error(`Cannot compact ${file}: it was changed meanwhile; try again`);
+      throw new Error(`Cannot compact ${file}: it was changed during the copy; try again`);
     renameSync(copy, file);
     syncPath(folder);
   } finally {
@@ -60,7 +61,7 @@ function readTransactionNumber(file: string): number | undefined {
   }
 }
 
-/** LMDB copies in a separate thread, which only the end of the process can stop. */
+/** Copies a file without its free pages. LMDB copies in a thread that only the end of the process can stop. */
 async function copyWithoutFree(folder: string, aside: string, total: number, pace: Pace): Promise<void> {
   const lmdb = openLmdb(folder);
   let isDone = false;

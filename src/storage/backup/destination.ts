@@ -17,8 +17,8 @@ export interface Destination {
 const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
 
 /**
- * Keeps backups in a directory, which must exist: creating a directory of a volume that is not mounted would fill the disk that it is to
- * protect.
+ * Keeps backups in a directory, which must exist. If the volume of the directory is not mounted, creating the directory
+ * would fill the disk that the backups protect.
  */
 export function folderDestination(folder: string): Destination {
   return {
@@ -39,7 +39,7 @@ function filesIn(folder: string): string[] {
   return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
 }
 
-/** @throws {Error} with the remedy if backups cannot be written to a directory */
+/** @throws {Error} with the remedy, if backups cannot be written to the directory */
 export function checkFolder(folder: string): void {
   const found = findStatus(folder);
   if (found === undefined)
@@ -58,8 +58,9 @@ const stepBytes = 16 * 1024 * 1024;
 const restMs = 20;
 
 /**
- * Removes a large file step by step. The file system frees a removed file in one transaction of its journal, and commits of the service
- * wait for that: a tenth of a second for some hundred MiB. A file with other hard links is unlinked only.
+ * Removes a large file step by step. The file system frees a removed file in one transaction of its journal, and
+ * commits of the service wait for it: a tenth of a second for some hundred MiB. A file with other hard links is only
+ * unlinked.
  * @throws {Interrupted} if the task is interrupted; the rest is then removed immediately
  */
 export async function removeGently(file: string, pace: Pace): Promise<void> {
@@ -80,7 +81,7 @@ function sizeOfOwn(path: string): number {
   return stat.isFile() && stat.nlink === 1 ? stat.size : 0;
 }
 
-/** Truncates a file. @returns false if the file may be removed but not written to, such as another user's */
+/** Truncates a file. @returns false if this user can only remove it, for example because another user owns it */
 function cut(path: string, length: number): boolean {
   try {
     truncateSync(path, length);

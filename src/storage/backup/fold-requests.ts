@@ -1,6 +1,7 @@
 /*
- * A backup copies the stores, but the latest packets of a running server are only in its journal. To request a fold, the backup
- * creates an empty file in the directory of the journals. The server folds, and then removes the file.
+ * A backup copies the stores. The latest packets of a running server are only in its journal, so the backup asks the
+ * server to fold the journal: it creates an empty file in the directory of the journals. The server folds, and then
+ * removes the file.
  */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +21,7 @@ const lookEveryMs = 50;
 
 /**
  * Resolves when the store of a data directory has everything that its server accepted before the call.
- * @throws {Error} if no server uses it, or the server does not fold in time; the message contains the remedy
+ * @throws {Error} if no server uses the directory, or the server does not fold in time; the message contains the remedy
  * @throws {Interrupted} if the task is interrupted first
  */
 export async function requestFold(

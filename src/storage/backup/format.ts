@@ -10,16 +10,18 @@ import { isPageSize } from '../lmdb/check-pages.ts';
 import { maxStoreBytes } from '../lmdb/lmdb.ts';
 
 /**
- * The format of a backup. It begins with `magic`; blocks follow. A block is its kind (u8), three zeros, the length of its content
- * (u32, little-endian), the content, and a SHA-256. That covers the digest of the previous block (none for the first), the eight
- * bytes and the content, so no block can be changed, left out, repeated or moved.
+ * The format of a backup. It begins with `magic`; blocks follow. A block is its kind (u8), three zeros, the length of
+ * its content (u32, little-endian), the content, and a SHA-256 digest. The digest covers the digest of the previous
+ * block (empty for the first), the eight bytes and the content, so no block can be changed, left out, repeated or
+ * moved.
  *
- * The first block is a `Description` as JSON. Blocks of pages follow, each with the number of its store (u32, little-endian), the
- * number of its first page (f64, little-endian), and the pages, in ascending order. Each store begins with its two meta pages. The
- * last block is the `End` as JSON.
+ * The first block is a `Description` as JSON. Blocks of pages follow, each with the number of its store (u32,
+ * little-endian), the number of its first page (f64, little-endian), and the pages, in ascending order. Each store
+ * begins with its two meta pages. The last block is the `End` as JSON.
  *
- * A digest detects damage. An attacker can compute new digests, but no MAC, which needs the key of `--backup-key-file`. The MAC is
- * an HMAC-SHA-256 of the digest before the last block and the JSON of that block without the MAC.
+ * A digest detects damage. An attacker can compute new digests, but not a MAC, which needs the key of
+ * `--backup-key-file`. The MAC is an HMAC-SHA-256 of the digest before the last block and of the JSON of the last block
+ * without the MAC.
  */
 export const magic = Buffer.from('flagmeter backup');
 export const formatNumber = 1;
@@ -28,7 +30,7 @@ export const headBytes = 8;
 export const digestBytes = 32;
 export const pagesHeadBytes = 12;
 
-/** Maximum bytes of pages in a block, and of any block. */
+/** Maximum bytes of pages in a block. The next constant is the maximum of any block. */
 export const maxPagesBytes = 1024 * 1024;
 export const maxContentBytes = 2 * maxPagesBytes;
 
@@ -56,7 +58,7 @@ export interface End {
   readonly mac?: string;
 }
 
-/** The bytes that the MAC of a backup covers. @param digest that of the block before the last one */
+/** The bytes that the MAC of a backup covers. @param digest the digest of the block before the last one */
 export function coveredBy({ pages }: End, digest: Buffer): readonly Buffer[] {
   return [digest, Buffer.from(JSON.stringify({ pages }))];
 }
@@ -96,7 +98,7 @@ const storeSchema = Type.Object({
 
 const descriptionSchema = Type.Object({
   format: count,
-  // They are printed.
+  // These texts are printed.
   program: Type.String({ pattern: '^[0-9A-Za-z.+-]{1,64}$' }),
   at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
   stores: Type.Array(storeSchema, { minItems: 2, maxItems: 2 }),
@@ -108,10 +110,13 @@ const endSchema = Type.Object({ pages: count, mac: Type.Optional(Type.String({ p
 
 export const metaPageCount = 2;
 
-/** Maximum number of pages that neither a tree nor the free list refers to. A sound file has none; a defect may have leaked some. */
+/**
+ * Maximum number of pages that neither a tree nor the free list refers to. A sound file has no such pages, but a defect
+ * can have leaked some.
+ */
 const slackPages = 2 ** 14;
 
-/** The format, possibly a later one, and the program that wrote it; `undefined` if the block is not a description. */
+/** The format, possibly a later one, and the program that wrote it; `undefined` if this is not a description. */
 export function readFormat(content: Buffer): Pick<Description, 'format' | 'program'> | undefined {
   return checked(content, (value) => Value.Check(laterSchema, value) && value);
 }
@@ -134,7 +139,10 @@ export function readEnd(content: Buffer): End | undefined {
   return checked(content, (value) => Value.Check(endSchema, value) && (value as End));
 }
 
-/** Each page missing from the backup takes eight bytes on the free list, so a small backup cannot describe a large file. */
+/**
+ * True if the numbers are possible. Each page missing from the backup takes eight bytes on the free list, so a small
+ * backup cannot describe a large file.
+ */
 function isPossible({ pageSize, lastPage, pages }: Omit<StoreDescription, 'store' | 'layout'>): boolean {
   if (!isPageSize(pageSize)) return false;
   const most = pages * (1 + pageSize / 8) + slackPages;

@@ -16,7 +16,7 @@ export interface ScheduledSettings {
 export interface S3Settings {
   readonly endpoint: string | undefined;
   readonly region: string;
-  /** Path of a credentials file. Without it, they come from the environment. */
+  /** Path of a credentials file. If it is `undefined`, the credentials come from the environment. */
   readonly credentials: string | undefined;
 }
 
@@ -24,7 +24,7 @@ interface MadeBackup {
   readonly name: string;
   readonly bytes: number;
   readonly removed: number;
-  /** Why an older backup was not removed, for people; empty if all were. */
+  /** Why an older backup was not removed, for people; empty if all were removed. */
   readonly unremoved: string;
 }
 
@@ -34,7 +34,10 @@ export async function latestBackup(destination: Destination): Promise<number | u
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-/** Other files are not touched. Failing to remove an old backup does not fail the new one: retries would fill the destination. */
+/**
+ * Makes a backup, and removes the oldest backups. Other files are not touched. Failing to remove an old backup does not
+ * fail the new one: retries would fill the destination.
+ */
 export async function makeScheduled(
   destination: Destination,
   { data, keep, keyFile, at }: Pick<ScheduledSettings, 'data' | 'keep' | 'keyFile'> & { readonly at: number },
@@ -73,7 +76,7 @@ export function backupName(at: number): string {
   return `flagmeter-${new Date(at).toISOString().slice(0, 19).replaceAll(':', '-')}Z.backup`;
 }
 
-/** The time in the name of a backup; `undefined` if it is not the name of one. */
+/** The time in the name of a backup; `undefined` if the name has another form. */
 export function timeOfBackup(name: string): number | undefined {
   const [, hour, minute, second] = pattern.exec(name) ?? [];
   if (hour === undefined) return undefined;

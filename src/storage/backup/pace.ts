@@ -23,16 +23,16 @@ interface PaceDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly over: AbortSignal;
   tell?(done: WorkProgress): void;
-  /** Gives the service priority for the processor and the disk, if the task runs beside one. */
+  /** Gives the service priority for the processor and the disk, if the task runs next to a service. */
   readonly gentle?: true;
   /** Waits; uses a timer by default. */
   pause?(ms: number): Promise<unknown>;
 }
 
-/** Nice value of the thread during a backup of a running service: it gets a tenth of the processor time under contention. */
+/** Nice value of the backup's thread next to a service: it gets a tenth of the processor time under contention. */
 const lowPriority = 10;
 
-/** Time between checks for an interruption, ms. A service waits no longer than that for the task. */
+/** Interval between checks for an interruption, ms. A service waits at most this long for the task. */
 const sliceMs = { alone: 10, gentle: 2 };
 
 /** Schedules a long task on a thread: signals and messages arrive between two of its steps. */
@@ -50,7 +50,7 @@ export class Pace {
 
   /**
    * Gives others priority from now on. Call it while holding nothing that the service waits for.
-   * @param activity increases when the service writes; the task then rests for as long as it has worked
+   * @param activity increases when the service writes; the task then rests for the same time as it has worked
    */
   giveWay(activity: () => number): void {
     if (!this.#deps.gentle) return;
@@ -94,7 +94,7 @@ export class Pace {
     }
   }
 
-  /** Waits for something that may never happen, such as a reader of a pipe. @throws {InterruptedError} */
+  /** Waits for something that can fail to happen, such as a reader of a pipe. @throws {InterruptedError} */
   async wait<T>(coming: Promise<T>): Promise<T> {
     const { over } = this.#deps;
     let interrupt = () => {};

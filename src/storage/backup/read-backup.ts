@@ -31,16 +31,16 @@ export interface Pages {
 
 export interface Reader {
   described?(description: Description): void;
-  /** The content is valid until this returns. */
+  /** Receives pages. Their content is valid until this returns. */
   pages?(pages: Pages): void;
 }
 
 export const standardInput = '-';
 
 export interface Authentication {
-  /** Without a key, no MAC is verified. */
+  /** The key. If it is `undefined`, no MAC is verified. */
   readonly key?: BackupKey | undefined;
-  /** Whether a MAC may be left unverified without a key. */
+  /** True if a MAC is allowed to stay unverified for lack of a key. */
   readonly mayBeUnchecked: boolean;
 }
 
@@ -53,8 +53,8 @@ export interface ReadBackup extends Description {
 
 /**
  * Reads a backup and checks all of it. Data passed to the reader is trustworthy only once this resolves.
- * @throws {Error} that names the file, if it is not a backup, is truncated or altered, or was written by a later version; or if its
- * MAC is missing, wrong, or unverified without permission
+ * @throws {Error} that names the file, if it is not a backup, is truncated or altered, or was written by a later
+ * version; or if its MAC is missing, wrong, or unverified without permission
  */
 export async function readBackup(
   file: string,
@@ -91,10 +91,10 @@ function open(file: string): number {
   return readable(file, () => openSync(file, 'r'));
 }
 
-/** Fills a part of a buffer. @returns the number of bytes; 0 at the end */
+/** Fills a section of a buffer. @returns the number of bytes; 0 at the end */
 type Source = (buffer: Buffer) => number | Promise<number>;
 
-/** The writer of a pipe may pause. */
+/** Reads standard input. The writer of a pipe can pause. */
 function fromStandardInput(pace: Pace): Source {
   const chunks = process.stdin[Symbol.asyncIterator]();
   let chunk = Buffer.alloc(0);
@@ -268,7 +268,7 @@ class BackupReader {
     }
     if (key.fits(mac, covered)) return 'checked';
     throw this.#unusable(
-      'its MAC is wrong: it was altered, or made with another key than that of --backup-key-file; use another backup, or specify the right key',
+      'its MAC is wrong: it was altered, or made with another key than the key in --backup-key-file; use another backup, or specify the right key',
     );
   }
 
@@ -278,10 +278,10 @@ class BackupReader {
     );
   }
 
-  /** The checksum is right, so a defect or a person wrote this. */
+  /** The error for a content that is impossible although its checksum is right: a defect or a person wrote it. */
   #impossible(part: string): Error {
     return this.#unusable(
-      `it is altered: its ${part} that ends at byte ${this.#input.at} is not one that flagmeter writes; use another backup`,
+      `it is altered: its ${part} that ends at byte ${this.#input.at} was not written by flagmeter; use another backup`,
     );
   }
 

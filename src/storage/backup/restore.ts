@@ -16,13 +16,14 @@ import {
 } from './read-backup.ts';
 import { checkRoom } from './write-file.ts';
 
-/** Directories that a data directory may contain. */
+/** Directories that a data directory can contain. */
 const folders = ['accounts', 'usage', 'spool', 'journal'];
 
 /**
- * A file is read twice: nothing is written before all of it is checked. Standard input is checked while it is written under another name.
+ * Creates a data directory from a backup. A file is read twice, so that nothing is written before all of it is checked.
+ * Standard input is checked while it is written under another name.
  * @param data a directory that this process has locked
- * @throws {Error} as `readBackup`, and if the directory already has data; it is then unchanged
+ * @throws {Error} as `readBackup` does, and if the directory already has data; it is then unchanged
  */
 export async function restore(
   file: string,
@@ -52,7 +53,7 @@ interface UnpackedStore {
   readonly written: PageSet;
 }
 
-/** Creates the stores of a backup in a directory, and checks their pages. @throws {Error} as `readBackup` */
+/** Creates the stores of a backup in a directory, and checks their pages. @throws {Error} as `readBackup` does */
 export async function unpack(
   file: string,
   directory: string,
@@ -76,7 +77,7 @@ export async function unpack(
   }
 }
 
-/** The backup of a running server refers to the server's journal and may lack its latest frames. */
+/** Begins new journals. The backup of a running server refers to its journal, and can lack its latest frames. */
 async function beginJournals(directory: string): Promise<void> {
   const lmdb = isPresent(join(directory, 'usage')) ? openIfCurrent(directory, usageLayout) : undefined;
   if (lmdb !== undefined) forgetJournals(lmdb, usageLayout);
@@ -100,7 +101,7 @@ function unpackingTo(directory: string, unpacked: UnpackedStore[]) {
   };
 }
 
-/** Every page in use must be from the backup, and every page of the backup must be in use. */
+/** Checks that every page in use is in the backup, and that every page of the backup is in use. */
 async function check({ described, descriptor, written }: UnpackedStore, file: string, pace: Pace): Promise<void> {
   let inUse = metaPageCount;
   let areWritten = true;
@@ -111,6 +112,6 @@ async function check({ described, descriptor, written }: UnpackedStore, file: st
   const areAll = () => areWritten && inUse === written.size;
   const fault =
     (await pace.finish(checking, () => ({ done: inUse, total: written.size, unit: 'pages' }))) ??
-    (areAll() ? undefined : 'its pages are not those in use; use another backup');
+    (areAll() ? undefined : 'its pages are not the pages in use; use another backup');
   if (fault !== undefined) throw new Error(`Cannot use ${file}: of its ${described.store}, ${fault}`);
 }

@@ -6,7 +6,7 @@ import type { BackupActions } from './worker.ts';
 
 export interface BackupStatus {
   readonly everyMs: number;
-  /** Time of the last complete backup; `undefined` if there is none. */
+  /** Time of the last complete backup; `undefined` before the first one. */
   readonly lastGoodAt: number | undefined;
   /** Size of the last backup of this process. */
   readonly lastBytes: number | undefined;
@@ -31,7 +31,7 @@ type Pause = (ms: number) => Promise<boolean>;
 /** Initial and maximum delay before a retry, ms. */
 const retryMs = { first: 60_000, most: 3_600_000 };
 
-/** Longer waits are split: a timer has 31 bits, and the clock may be changed. */
+/** Maximum duration of one timer, ms. Longer waits are split: a timer has 31 bits, and the clock can be changed. */
 const longestPauseMs = 60_000;
 
 /** Makes backups one after another while the service runs. Failures are logged, and nothing waits for a backup. */
@@ -57,7 +57,7 @@ export class Schedule {
     return this.#status;
   }
 
-  /** Runs until the service stops. The interval counts from the latest backup at the destination, even after a restart. */
+  /** Runs until the service stops. The interval starts at the latest backup at the destination. */
   async keep(pause: Pause): Promise<void> {
     let failures = 0;
     let isKnown = false;
@@ -120,7 +120,7 @@ export class Schedule {
     const { lastGoodAt } = this.#status;
     const isOld = lastGoodAt === undefined || clock.now() - lastGoodAt > 2 * this.#status.everyMs;
     const lastGood = lastGoodAt === undefined ? null : new Date(lastGoodAt).toISOString();
-    // As for the alert FlagmeterBackupOld.
+    // The condition is the same as for the alert FlagmeterBackupOld.
     log[isOld ? 'error' : 'warn']('backup failed', {
       reason: message,
       lastGood,
@@ -141,7 +141,7 @@ export class BackupThread {
     this.#keeping = keeping;
   }
 
-  /** @throws {Error} whose message describes the failure without secrets */
+  /** @throws {Error} with a message that describes the failure without secrets */
   async run<Name extends 'latest' | 'backup'>(name: Name, ...task: Parameters<BackupActions[Name]>) {
     const thread = new WorkerThread<BackupActions>(this.#workerFile, this.#keeping);
     this.#running = thread;

@@ -19,9 +19,9 @@ import {
 import type { Pace } from './pace.ts';
 
 export interface Sink {
-  /** Receives the size of the backup before anything is written. @throws {Error} if there is no room for it */
+  /** Receives the size of the backup before anything is written. @throws {Error} if the disk lacks the space for it */
   expect?(bytes: number): void;
-  /** The buffers must not change until this resolves. */
+  /** Writes buffers, which must not change until this resolves. */
   write(chunks: readonly Buffer[]): Promise<void>;
 }
 
@@ -36,10 +36,11 @@ interface Source {
 }
 
 /**
- * Writes a backup of a data directory, even while a service uses it. The backup has everything accepted before the call. All pages
- * are checked before any is written, so that a damaged store never replaces a good backup.
+ * Writes a backup of a data directory, even while a service uses it. The backup has everything accepted before the
+ * call. All pages are checked before any is written, so that a damaged store never replaces a good backup.
  * @param key authenticates the backup with a MAC
- * @throws {Error} as `requestFold`, and if the directory is not prepared, is damaged, or has other layouts than this program's
+ * @throws {Error} as `requestFold` does, and if the directory is not prepared, is damaged, or has other layouts than
+ * this program
  */
 export async function writeBackup(
   data: string,
@@ -64,7 +65,7 @@ function readTransactionNumber(descriptor: number): number {
   return newestMeta(descriptor)?.transaction ?? 0;
 }
 
-/** The pages in use. After deletions most of a file may be free. */
+/** The pages in use. After deletions most pages of a file can be free. */
 async function findUsedPages({ file, descriptor, meta }: PointOfStore, pace: Pace): Promise<PageSet> {
   const pages = new PageSet(meta.lastPage + 1);
   const fault = await pace.finish(checkStatePages(descriptor, meta, (first, count) => pages.add(first, count)));

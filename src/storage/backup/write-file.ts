@@ -22,7 +22,7 @@ const reserveBytes = 64 * 1024 * 1024;
 
 /**
  * Writes a file under another name, and renames it once all of it is on disk.
- * @throws {Error} if the disk is full, or has no room for the expected size; the previous file is unchanged
+ * @throws {Error} if the disk is full, or lacks the space for the expected size; the previous file is unchanged
  */
 export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Promise<T>): Promise<T> {
   const made = `${file}.${process.pid}.tmp`;
@@ -47,7 +47,7 @@ export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Pro
   }
 }
 
-/** Removes files that killed runs of this user left beside a file. A run in progress holds a lock on its own. */
+/** Removes files that killed processes of this user left next to a file. Running processes lock their files. */
 function removeLeftovers(file: string): void {
   const folder = dirname(file);
   if (!isPresent(folder)) return;
@@ -60,7 +60,7 @@ function removeLeftovers(file: string): void {
   }
 }
 
-/** Whether a process of this machine, or of this container, is running. */
+/** True if a process of this machine, or of this container, is running. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -99,7 +99,7 @@ const { O_WRONLY, O_CREAT, O_EXCL, O_DIRECT } = constants;
 
 const chunkBytes = 2 * 1024 * 1024;
 
-/** Direct writes are multiples of this. */
+/** The length of direct writes is a multiple of this. */
 const blockBytes = 4096;
 
 /**
@@ -112,8 +112,9 @@ function alignedMemory(): Buffer {
 }
 
 /**
- * Writes a new file sequentially, with direct I/O if the file system supports it. Direct I/O keeps the page cache for the service's
- * store and leaves little for a sync to do, which the service's own syncs would wait for. Without direct I/O, each chunk is synced.
+ * Writes a new file sequentially, with direct I/O if the file system supports it. Direct I/O keeps the pages of the
+ * service's store in the page cache. It also leaves little work for a sync, and thus for the service's own syncs, which
+ * would wait for it. Without direct I/O, each chunk is synced.
  */
 export class FileWriter {
   readonly #path: string;

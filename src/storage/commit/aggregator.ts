@@ -12,7 +12,10 @@ export interface Aggregator extends FoldHandler {
   maintain(step: Maintenance): number;
 }
 
-/** Nothing else may write to the applications of this store. @param maxIdentities maximum number of people kept per environment */
+/**
+ * Creates the aggregator. Nothing else must write to the applications of this store.
+ * @param maxIdentities maximum number of people kept per environment
+ */
 export function createAggregator(store: UsageTables, maxIdentities = 100_000): Aggregator {
   const hot = createHotTables(store);
   const groups = createSections(store, hot, maxIdentities);

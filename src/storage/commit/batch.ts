@@ -21,7 +21,7 @@ const namedBytes = 300;
 /** Estimated bytes of a row of a cumulative message. */
 const cumulativeRowBytes = 24;
 
-/** Entries that later batches depend on and that are written once. If a batch fails, the next one includes them. */
+/** Entries that are written once and that later batches depend on. If a batch fails, the next batch includes them. */
 interface Unkept {
   readonly series: readonly NewSeries[];
   readonly senders: readonly SenderSight[];
@@ -40,11 +40,11 @@ export class Batch {
   readonly series: NewSeries[] = [];
   /** Senders first seen in this batch: see senders.ts. */
   readonly senders: SenderSight[] = [];
-  /** Running totals, of which the increase counts: see totals.ts. They count the same if the message is counted twice. */
+  /** Running totals, of which only the increase counts: see totals.ts. Counting a message twice changes nothing. */
   readonly totals: Total[] = [];
   /** Buckets that an SDK can send again: see cumulative.ts. */
   readonly cumulative: CumulativeMessage[] = [];
-  /** Instance ids that were minted and used, and identities to be forgotten: see instances.ts. */
+  /** Instance ids that were issued and used, and identities to be forgotten: see instances.ts. */
   readonly mints: Mint[] = [];
   readonly uses: InstanceUse[] = [];
   readonly forgotten: Forgotten[] = [];
@@ -54,7 +54,7 @@ export class Batch {
   /** Number of names over a limit that were counted under the surplus name. */
   folded = 0;
   dropped = 0;
-  /** Resolves when the batch is on disk. Rejects if nothing of it was kept. */
+  /** Resolves when the batch is on disk. Rejects if nothing of the batch was stored. */
   readonly durable: Promise<void>;
   readonly settle: { kept: () => void; refused: (reason: unknown) => void };
   readonly #number: number;
@@ -105,7 +105,7 @@ export class Batch {
 
   /**
    * @param earlier entries of failed batches that later batches depend on
-   * @param refused ledger counts for packets that belong to no batch
+   * @param refused ledger counts for packets outside any batch
    */
   seal(earlier: Unkept = nothingUnkept, refused: readonly LedgerLine[] = []): Envelope {
     const own = this.ledger.lines();
@@ -144,7 +144,7 @@ function joined<T>(earlier: readonly T[], own: readonly T[]): readonly T[] {
 
 export type LedgerRow = Omit<LedgerLine, keyof LedgerTotal>;
 
-/** Maximum number of waiting rows. None is written while the disk is full. */
+/** Maximum number of waiting rows. While the disk is full, no row is written. */
 const maxRows = 20_000;
 
 /** Counts that are not on disk yet, by row. */

@@ -8,44 +8,44 @@ import { FrameSlot, JournalState, type ProducerMemory } from './journal-memory.t
 export interface Committer {
   /**
    * Resolves when the batch is durable. The envelope's arrays must not change until then.
-   * @throws {CommitError} if nothing of the batch was kept
+   * @throws {CommitError} if nothing of the batch was stored
    */
   commit(envelope: Envelope): Promise<void>;
   /**
    * Does one small step of upkeep. Returns the amount of work done, 0 if nothing is left.
-   * @throws {CommitError} if nothing of it was kept
+   * @throws {CommitError} if nothing of the step was stored
    */
   maintain(step: Maintenance): Promise<number>;
-  /** Settles the commits that the threads have finished, without waiting for the event loop to deliver their messages. */
+  /** Settles the commits that the threads have finished, before the event loop delivers their messages. */
   collect(): void;
   /** Time that calls waited for the journal's thread, in seconds. */
   readonly delays?: Histogram;
-  /** For each other thread that commits to the same journal, the memory to pass to it: see `ProducerCommitter`. */
+  /** The memory for each other thread that commits to the same journal: see `ProducerCommitter`. */
   readonly producers?: readonly ProducerMemory[];
-  /** State of the journal, if there is one. */
+  /** State of the journal, if the committer has a journal. */
   readonly journal?: JournalFigures;
-  /** Stops the threads. All durable data is in the store then, unless the disk failed. */
+  /** Stops the threads. All durable data is then in the store, unless the disk failed. */
   close(): Promise<void>;
 }
 
 export interface JournalFigures {
-  /** Data on disk that is not yet in the store, or at least not the people in it. Read for each packet. */
+  /** Data on disk that is not yet in the store, or whose people are not. Read for each packet. */
   readonly unfolded: { readonly frames: number; readonly bytes: number };
   /** Time that calls waited for the folding thread, in seconds. */
   readonly foldDelays: Histogram;
   /** Durations of folds, in seconds. */
   readonly foldTimes: Histogram;
   readonly failedFolds: number;
-  /** A message for people about the current failure; undefined after the next success. */
+  /** A message for people about the current failure; `undefined` after the next success. */
   readonly trouble: string | undefined;
   readonly replay: { readonly frames: number; readonly seconds: number };
 }
 
-/** The disk rejected a batch, or the store a step. `code` is that of the system or of LMDB, if there is one. */
+/** The disk rejected a batch, or the store a step. `code` is the error code of the system or of LMDB, if any. */
 export class CommitError extends Error {
   override readonly name = 'CommitError';
   readonly code: unknown;
-  /** Whether every later commit will fail, even with free disk space. */
+  /** True if every later commit will fail, even with free disk space. */
   readonly isFinal: boolean;
 
   constructor(message: string, code: unknown) {
@@ -55,7 +55,10 @@ export class CommitError extends Error {
   }
 }
 
-/** Commits batches of one thread to a journal that several threads share. Its thread writes what waits with one flush. */
+/**
+ * Commits the batches of one thread to a journal that several threads share. The journal's thread writes all waiting
+ * batches with one flush.
+ */
 export class ProducerCommitter implements Committer {
   readonly #slot: FrameSlot;
   readonly #state: JournalState;
@@ -63,7 +66,7 @@ export class ProducerCommitter implements Committer {
   readonly #bellAt: number;
   #settledFrames = 0;
   #settle = () => {};
-  /** The commit in flight, or the last one. */
+  /** The commit in flight, or the last commit. */
   #current: Promise<unknown> = Promise.resolve();
 
   constructor({ slot, state, bell, bellAt }: ProducerMemory) {
@@ -73,7 +76,7 @@ export class ProducerCommitter implements Committer {
     this.#bellAt = bellAt;
   }
 
-  /** As `Committer.commit`. Only one commit may be in flight. */
+  /** Commits as `Committer.commit` does. Only one commit can be in flight. */
   async commit(envelope: Envelope): Promise<void> {
     this.#slot.put(encodeEnvelope(envelope));
     await this.#awaitSlot();
@@ -81,12 +84,12 @@ export class ProducerCommitter implements Committer {
     if (failure !== undefined) throw new CommitError(failure.message, failure.code);
   }
 
-  /** Upkeep belongs to the thread that owns the journal. */
+  /** Does nothing: upkeep belongs to the thread that owns the journal. */
   async maintain(): Promise<number> {
     return 0;
   }
 
-  /** Without an answer, this costs one read of shared memory. */
+  /** Settles the commit if its result is there; otherwise this costs one read of shared memory. */
   collect(): void {
     const { settled } = this.#slot;
     if (settled === this.#settledFrames) return;
@@ -94,12 +97,12 @@ export class ProducerCommitter implements Committer {
     this.#settle();
   }
 
-  /** Bytes of the journal that are not folded. Costs a few nanoseconds. */
+  /** Number of bytes of the journal that are not folded. Costs a few nanoseconds. */
   get unfoldedBytes(): number {
     return this.#state.unfoldedBytes;
   }
 
-  /** Resolves when the commit in flight is answered. The journal stays open for the other threads. */
+  /** Resolves when the commit in flight is settled. The journal stays open for the other threads. */
   async close(): Promise<void> {
     await this.#current;
   }

@@ -1,22 +1,26 @@
-/** Packets of a phase. The rates of two phases of random arrivals then differ by a tenth. */
+/** Packets of a phase. With this number, the measured rates of two phases of random arrivals differ by a tenth. */
 const phasePackets = 256;
-/** Commits of a phase with delays, which end it sooner if each has few packets. */
+/** Maximum number of commits of a phase with delays. It ends a phase whose commits have few packets. */
 const phaseCommits = 64;
-/** Rate of packets with delays, in relation to the rate without, below which senders wait for their answers. */
+/** Rate of packets with delays, relative to the rate without. Below it, senders wait for their responses. */
 const leastRate = 0.75;
-/** Packets per commit that are worth a delay. */
+/** Minimum number of packets per commit for which a delay is useful. */
 const leastGain = 1.5;
-/** Phases with delays between two without, which measure the rate anew. */
+/** Number of phases with delays between two phases without delays, which measure the rate again. */
 const delayedPhases = 16;
-/** Interval between commits after which a phase starts again, ms: the senders paused, or the disk did. */
+/** Interval between commits after which a phase starts again, ms: the senders or the disk paused. */
 const idleMs = 100;
-/** Time without delays after a failed trial, ms: doubled by each further one. The trials then cost a sender less than a hundredth. */
+/**
+ * Time without delays after a failed trial, ms. Each further failure doubles it. The trials then cost a sender less
+ * than a hundredth of its rate.
+ */
 const pauseMs = { first: 100, most: 2000 };
 
 /**
- * Decides whether the commits of a lane are delayed for more packets. Many senders that do not wait for each other gain by a delay.
- * A sender that sends its next packet after the last answer only gets slower. So phases with delays alternate with short ones without.
- * If packets arrive more slowly with delays, or no others join, then the next trial is later.
+ * Decides whether the commits of a lane are delayed for more packets. Many senders that do not wait for each other gain
+ * by a delay. A sender that sends its next packet after the last response only gets slower. So phases with delays
+ * alternate with short phases without delays. If packets arrive more slowly with delays, or no others join, the next
+ * trial is later.
  */
 export class DelayTrial {
   #isDelayed = true;

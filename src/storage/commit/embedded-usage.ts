@@ -15,9 +15,9 @@ interface EmbeddedUsageDeps {
   readonly store: UsageTables;
   readonly digestSecret: Buffer;
   readonly clock: Pick<Clock, 'now'>;
-  /** One for each lane. Each application's data is written by one lane only. */
+  /** The committers, one for each lane. Each application's data is written by one lane only. */
   readonly committers: readonly FoldingCommitter[];
-  /** Called after the committers are closed and before the store is. */
+  /** Called after the committers are closed and before the store is closed. */
   readonly ended?: () => void;
   readonly health: Pick<StoreHealth, 'ready' | 'reason'>;
   findLane(application: number): Pick<Lane, 'submit'>;
@@ -26,11 +26,11 @@ interface EmbeddedUsageDeps {
 export type FoldingCommitter = Committer &
   Pick<JournaledCommitter, 'fold' | 'unfolded'> & { readonly people?: IdentityTables | undefined };
 
-/** Maximum bytes of a journal that are not yet folded. Bounds the disk space and the duration of the next start. */
+/** Maximum bytes of a journal that are not folded. It bounds the disk space and the duration of the next startup. */
 export const maxUnfoldedBytes = 64 * 1024 * 1024;
-export const foldsLate = new Refusal('backpressure', 'Too much waits in the journal to be folded; try again', 1);
+export const foldsLate = new Refusal('backpressure', 'Too much data waits in the journal to be folded; try again', 1);
 
-const storeFails = 'the store cannot take data; see the log';
+const storeFails = 'the store does not accept data; see the log';
 
 /** Keeps usage in the LMDB store of the data directory. Reports read the same store that commits write. */
 export class EmbeddedUsage implements UsageStore {

@@ -24,14 +24,14 @@ export interface Forgotten {
   readonly digest: string;
 }
 
-/** A use of an instance id that is unknown on this machine. Another machine may have minted it a moment ago. */
+/** A use of an instance id that is unknown on this machine. Another machine has possibly issued it a moment ago. */
 export interface UnresolvedUse {
   readonly application: number;
   readonly environment: number;
   readonly instanceId: string;
   /** Unix seconds. */
   readonly seconds: number;
-  /** `ref, minute, checks, used, viewed`, flat. The environment as a whole has a ref here, with zero counts. */
+  /** `ref, minute, checks, used, viewed`, flat. The environment as a whole has a `ref` here, with zero counts. */
   readonly rows: number[];
 }
 
@@ -46,8 +46,8 @@ export interface Apart {
 }
 
 /**
- * A sealed batch on its way to a worker. It is cloned, except for the arrays of records. Those are shared, and the sender does
- * not change them until the commit ends. Kinds without records are omitted.
+ * A sealed batch on its way to a worker. It is cloned, except for the arrays of records. The arrays are shared, and the
+ * sender does not change them until the commit ends. Kinds without records are omitted.
  */
 export interface Envelope {
   /** Number of the batch: see `RecordArrays`. */
@@ -72,10 +72,11 @@ export interface Envelope {
 }
 
 /*
- * A sealed batch as the body of a frame of the journal, little-endian: the version (u32), the number of bytes (u32) of the
- * records of each of `kinds`, the records (see `RecordBuffer`), and everything else as MessagePack. Version 1, which earlier
- * releases read, lacks cumulative messages and running totals. A batch without these, and without parts of imports, is written
- * as version 1. Interim builds wrote version 2, with another kind of records for cumulative messages.
+ * A sealed batch as the body of a frame of the journal, little-endian: the version (u32), the number of bytes (u32) of
+ * the records of each of `kinds`, the records (see `RecordBuffer`), and everything else as MessagePack. Version 1,
+ * which earlier releases read, lacks cumulative messages and running totals. A batch without these, and without parts
+ * of imports, is written as version 1. Interim builds wrote version 2, with another kind of records for cumulative
+ * messages.
  */
 const version = 3;
 const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages'] as const;
@@ -107,7 +108,10 @@ function encodeBody(written: number, sections: readonly Uint8Array[][], rest: re
 
 const sumLengths = (chunks: readonly Uint8Array[]) => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
 
-/** Joins the bodies of batches, in their order. Only the first may have messages, whose extents refer to records of their batch. */
+/**
+ * Joins the bodies of batches, in their order. Only the first batch can have messages, because their extents refer to
+ * records of their batch.
+ */
 export function joinBodies(bodies: readonly Uint8Array[]): Uint8Array[] {
   const opened = bodies.map(openBody);
   // Copied, because text in shared memory cannot be decoded.
@@ -150,7 +154,7 @@ function openBody(body: Uint8Array) {
   return { written, sections, rest: body.subarray(at) };
 }
 
-/** Whether it has parts of imports, whose records earlier releases misread. */
+/** True if the batch has parts of imports, whose records earlier releases misread. */
 function hasImported({ messages, batch }: Envelope): boolean {
   let found = false;
   eachRecord(messages, batch, (at) => {
@@ -159,7 +163,7 @@ function hasImported({ messages, batch }: Envelope): boolean {
   return found;
 }
 
-/** The body must not change while the batch is used. @throws {Error} if a later version wrote it */
+/** Decodes a body, which must not change while the batch is used. @throws {Error} if a later version wrote it */
 export function decodeEnvelope(body: Uint8Array): Envelope {
   const { sections, rest } = openBody(body);
   const [counts, measurements, users, exposures, messages] = sections.map((records) =>

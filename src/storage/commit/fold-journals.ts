@@ -18,7 +18,8 @@ import { createAggregator } from './aggregator.ts';
 import { Fold, journalPlace } from './fold.ts';
 
 /**
- * Folds the journals of a killed server into the usage store, so that it can be used without them. Nothing else may use the directory.
+ * Folds the journals of a killed server into the usage store, so that it can be used without them. Nothing else must
+ * use the directory.
  * @param maxIdentities maximum number of people per environment whose exposures are kept
  * @returns the ends of journals that were not counted: see `JournalReader.incomplete`
  * @throws {Error} as `checkStores`; nothing is changed then
@@ -40,7 +41,7 @@ export async function foldJournals(data: string, maxIdentities: number): Promise
   }
 }
 
-/** Removes journals that hold only spare segments. Keeps the journal of a spool. */
+/** Removes journals that have only spare segments. Keeps the journal of a spool. */
 export function removeJournals(data: string): void {
   if (!areJournalsEmpty(data)) return;
   for (const lane of journalLanes(data)) rmSync(join(getJournalsDirectory(data), lane), { recursive: true });
@@ -61,13 +62,13 @@ function foldAll(data: string, lmdb: LmdbEnvironment, maxIdentities: number): st
     } finally {
       fold.close();
     }
-    aggregator.forget(); // The next lane may hold other applications, or newer data of these.
+    aggregator.forget(); // The next lane can have other applications, or newer data of the same ones.
   }
   return incomplete;
 }
 
 function missing(data: string): Error {
   return new Error(
-    `Cannot read the journal of ${data}: ${getJournalsDirectory(data)} is missing. Put it back. To continue without the packets of the last seconds before the server ended, start flagmeter serve`,
+    `Cannot read the journal of ${data}: ${getJournalsDirectory(data)} is missing. Put the directory back. To continue without the packets of the last seconds before the server ended, start flagmeter serve`,
   );
 }

@@ -14,7 +14,7 @@ import type { Groups } from './sections.ts';
 
 /** The location of a journal, passed to the threads that write and read it. */
 export interface JournalPlace {
-  /** Its name is the number of the lane. */
+  /** The directory, whose name is the number of the lane. */
   readonly directory: string;
   /** See `Journal`. */
   readonly id: Uint8Array;
@@ -33,10 +33,11 @@ export function openJournal({ directory, id, segmentSize }: JournalPlace): Journ
 }
 
 export interface FoldHandler {
-  /** The parts of a batch that are added separately. */
+  /** The groups of a batch, which are added separately. */
   readonly groups: readonly (keyof Groups<unknown>)[];
   /**
-   * Adds one group of the contents of sealed batches, in order, in one transaction. If it throws, nothing of it was kept.
+   * Adds one group of the contents of sealed batches, in order, in one transaction. If it throws, nothing of the group
+   * was stored.
    * @param finish called at the end of the transaction, for writes that belong to it
    */
   fold(group: keyof Groups<unknown>, envelopes: Iterable<Envelope>, finish: () => void): void;
@@ -47,7 +48,7 @@ export interface FoldHandler {
   replayed?(): void;
 }
 
-/** Approximate maximum bytes of frames per transaction. All waiting people go into one, so that each page is written once. */
+/** Approximate maximum bytes of frames per transaction. All waiting people go into one: each page is written once. */
 const foldBytes = 32 * 1024 * 1024;
 
 /** Bytes of frames after which garbage is collected. Adding frames leaves several times their size. */
@@ -98,8 +99,9 @@ class Follower {
 
   /**
    * Adds all frames while the journal has no writer.
-   * @param last the last frame that is partly in the store. It may be lost if it was read after a crash and was not on disk
-   * @throws {JournalDamageError} if an earlier one is missing
+   * @param last the last frame that is partly in the store. It can be lost if it was read after a crash and was not on
+   * disk
+   * @throws {JournalDamageError} if an earlier frame is missing
    */
   finish(last: number): void {
     this.fold(last - 1);
@@ -109,7 +111,7 @@ class Follower {
     this.#folded = last;
   }
 
-  /** Starts over from the first frame that the store lacks. Segments may have changed. */
+  /** Starts over from the first frame that the store lacks. Segments can have changed. */
   restart(): void {
     this.#reader.close();
     this.#reader = new JournalReader(this.#journal, this.#folded);
@@ -119,7 +121,7 @@ class Follower {
     this.#reader.close();
   }
 
-  /** Runs one transaction. @returns whether there may be more */
+  /** Runs one transaction. @returns true if there can be more to fold */
   #foldSome(upTo: number): boolean {
     const before = this.#folded;
     let last = before;
@@ -157,7 +159,7 @@ class Follower {
 
 export const getPeopleLane = (lane: string) => `${lane}/people`;
 
-/** Whether the store holds no frame in part. */
+/** True if the store has no frame that is only partly folded. */
 export function isFoldedWhole(lmdb: LmdbEnvironment, lane: string): boolean {
   return readFolded(lmdb, getPeopleLane(lane)) === readFolded(lmdb, lane);
 }
@@ -190,7 +192,7 @@ export class Fold {
   }
 
   /**
-   * Adds all frames while the journal has no writer, at a start or at the end of this process.
+   * Adds all frames while the journal has no writer, at startup or at the end of this process.
    * @returns the last frame of the journal
    * @throws {JournalDamageError}
    */
@@ -201,12 +203,12 @@ export class Fold {
     this.incomplete = prompt?.incomplete;
     const { folded } = this;
     recycle(this.#journal, folded, folded);
-    // The next segment may reuse the name of a removed one.
+    // The next segment can reuse the name of a removed one.
     for (const follower of Object.values(this.#followers)) follower.restart();
     return folded;
   }
 
-  /** @throws {JournalDamageError} and LMDB's errors; the store then holds whole groups of frames, and the next call continues */
+  /** @throws {JournalDamageError} and LMDB's errors; the store has whole groups of frames, and a retry continues */
   fold({ upTo, people }: FoldTask): void {
     this.#followers.prompt?.fold(upTo);
     if (people) this.#followers.people?.fold(upTo);
@@ -257,8 +259,8 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
   let own: Fold;
   return {
     /**
-     * Opens the journal. If it holds frames, this runs before the writer of this process opens it.
-     * @param isEmpty whether no journal holds frames: then the writer may have started already
+     * Opens the journal. If the journal has frames, this runs before the writer of this process opens it.
+     * @param isEmpty true if no journal has frames; the writer can then have started already
      * @returns the last frame of the journal and the number of frames, once all are folded
      */
     open(isEmpty: boolean): ReplayResult {
@@ -279,7 +281,7 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
       own = new Fold(lmdb, journal, aggregator);
       const last = isEmpty ? own.folded : finish(own);
       aggregator.replayed?.();
-      if (others.length > 0) aggregator.forget(); // Memory may hold applications of other threads.
+      if (others.length > 0) aggregator.forget(); // Memory can have applications of other threads.
       lmdb.resetReadTxn(); // By itself, lmdb would end the read in a timer, and none fires in this thread.
       return { last, frames, incomplete };
     },

@@ -13,17 +13,17 @@ export class FrameAppender {
   readonly #journal: Journal;
   readonly #slots: readonly FrameSlot[];
   readonly #state: JournalState;
-  /** The segment is created with the first batch, so a start does not wait for the disk. */
+  /** The writer, `undefined` until the first batch creates the segment, so that startup does not wait for the disk. */
   #writer: JournalWriter | undefined;
 
-  /** @param slots one for each thread, in the order of their batches in a frame */
+  /** @param slots one for each thread, in the order of the threads' batches in a frame */
   constructor(journal: Journal, slots: readonly FrameSlot[], state: JournalState) {
     this.#journal = journal;
     this.#slots = slots;
     this.#state = state;
   }
 
-  /** Answers once the batches are on disk. @param observe called with the time at which each batch was passed */
+  /** Settles the waiting batches once they are on disk. @param observe called with the time when a batch was passed */
   appendWaiting(observe: (at: number) => void): void {
     let group: FrameSlot[] = [];
     let bytes = 0;
@@ -48,8 +48,9 @@ export class FrameAppender {
   }
 
   /**
-   * Appends the batches of some threads as one frame, with one write and one flush: all of them are kept, or none. In one write,
-   * frames of their own could be torn by a power loss, the first one but not the second, which looks like damage.
+   * Appends the batches of some threads as one frame, with one write and one flush: either all of them are stored, or
+   * nothing. If one write contained a frame for each batch, a power loss could tear the first frame and not the second
+   * one, which looks like damage.
    */
   #append(group: readonly FrameSlot[]): void {
     let failure: SlotFailure | undefined;
@@ -72,7 +73,10 @@ export class FrameAppender {
     this.#state.publish({ sequence, bytes, segment: writer.position.generation, used: writer.used });
   }
 
-  /** The folding thread prepares spares. If a fold takes long, this thread fills one itself, and the batch waits for its zeros. */
+  /**
+   * Appends to the segment. The folding thread prepares spares. If a fold takes long, this thread fills a spare itself,
+   * and the batch waits for it.
+   */
   #appendTo(writer: JournalWriter, chunks: readonly Uint8Array[]): number {
     try {
       return writer.append(chunks);

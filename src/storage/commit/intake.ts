@@ -16,8 +16,9 @@ export interface IntakeLimits extends LaneLimits {
 }
 
 /**
- * Number of admissions between two checks for finished commits. A turn of the event loop seldom has more; at its end the results
- * arrive as events. Checking at each admission would split the same packets into smaller commits.
+ * Number of admissions between two checks for finished commits. An iteration of the event loop seldom has more
+ * admissions; at its end the results arrive as events. Checking at each admission would split the same packets into
+ * smaller commits.
  */
 const collectEvery = 128;
 
@@ -35,15 +36,15 @@ export interface TakenCommits {
   readonly times: Float64Array;
 }
 
-/** Buckets up to the largest batch: see `--batch-packets`. */
+/** Bounds of the buckets, up to the largest batch: see `--batch-packets`. */
 const batchSizes = [1, 4, 16, 64, 256, 1024, 4096];
 
 /** The lanes to the aggregate workers, and the monitor that bounds the packets waiting in all of them. */
 export class Intake {
   readonly monitor: QueueMonitor;
-  /** Number of batches committed since the start. */
+  /** Number of batches committed since startup. */
   commits = 0;
-  /** Number of packets and reports in them. */
+  /** Number of packets and reports in these batches. */
   committedPackets = 0;
   failedCommits = 0;
   readonly batchSizes = new Histogram(batchSizes);
@@ -54,7 +55,7 @@ export class Intake {
   readonly #health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly #durable: ((series: readonly NewSeries[]) => void)[] = [];
 
-  /** @param committers one for each worker; they are closed with the intake */
+  /** @param committers one for each worker; the intake closes them */
   constructor(
     committers: readonly Committer[],
     health: Pick<StoreHealth, 'ready' | 'failed'>,
@@ -108,12 +109,12 @@ export class Intake {
     this.commitTimes.add(times);
   }
 
-  /** All packets of an application use one lane, so they are committed in the order of arrival. */
+  /** Finds the lane of an application. All its packets use this lane, so they are committed in the order of arrival. */
   findLane(applicationNumber: number): Lane {
     return this.#lanes[applicationNumber % this.#lanes.length]!;
   }
 
-  /** @param listener called with the new series of each commit, before its senders are answered */
+  /** @param listener called with the new series of each commit, before its senders get their responses */
   onDurable(listener: (series: readonly NewSeries[]) => void): void {
     this.#durable.push(listener);
   }

@@ -16,16 +16,19 @@ export interface SlotFailure {
   readonly code?: unknown;
 }
 
-/** Indexes of the words: whether a frame waits, how many were answered, the answer, and whether the journal's thread has ended. */
+/**
+ * Indexes of the words: whether a frame waits, the number of settled frames, the last result, and whether the journal's
+ * thread has ended.
+ */
 const words = { rung: 0, settled: 1, result: 2, ended: 3 } as const;
 const results = { none: 0, kept: 1, refused: 2 } as const;
-/** Indexes of the numbers: the length of the frame or of the failure, and the time of the ring. */
+/** Indexes of the numbers: the length of the frame or of the failure, and the time at which the frame was passed. */
 const numbers = { length: 0, rungAt: 1 } as const;
 const bytesAt = 32;
 
 /**
- * Shared memory in which one thread passes frames to the journal's thread, one at a time, and receives the answers. Cloning frames
- * in messages would take more CPU than writing them.
+ * Shared memory in which one thread passes frames to the journal's thread, one at a time, and receives the results.
+ * Cloning frames in messages would take more CPU than writing them.
  */
 export class FrameSlot {
   readonly shared: SharedArrayBuffer;
@@ -46,8 +49,8 @@ export class FrameSlot {
   }
 
   /**
-   * Resolves after the next answer; at once if there are more answers than a number seen before. The notification of the previous
-   * answer may wake this wait, because its count was read before the notification.
+   * Resolves after the next result, or immediately if there are more results than a number seen before. The
+   * notification of the previous result can wake this wait, because its count was read before the notification.
    */
   async next(seen: number): Promise<void> {
     while (this.settled === seen) await Atomics.waitAsync(this.#words, words.settled, seen).value;
@@ -75,7 +78,7 @@ export class FrameSlot {
     return Atomics.load(this.#words, words.ended) === 0;
   }
 
-  /** `undefined` if the last frame was kept. */
+  /** The failure of the last frame; `undefined` if the frame is on disk. */
   get failure(): SlotFailure | undefined {
     const result = this.#words[words.result];
     if (result === results.kept) return undefined;
@@ -83,7 +86,7 @@ export class FrameSlot {
     return JSON.parse(Buffer.from(this.frame).toString());
   }
 
-  /** @returns when the waiting frame was passed (`threadTime`); `undefined` if none waits */
+  /** @returns the time at which the waiting frame was passed (`threadTime`); `undefined` if no frame waits */
   take(): number | undefined {
     return Atomics.exchange(this.#words, words.rung, 0) === 1 ? this.#numbers[numbers.rungAt] : undefined;
   }
@@ -92,14 +95,14 @@ export class FrameSlot {
     return this.#bytes.subarray(0, this.#numbers[numbers.length]);
   }
 
-  /** Answers the frame that was taken. It is on disk unless there is a failure. */
+  /** Settles the frame that was taken. The frame is on disk unless there is a failure. */
   settle(failure?: SlotFailure): void {
     this.#words[words.result] = failure === undefined ? results.kept : results.refused;
     if (failure !== undefined) this.put([Buffer.from(JSON.stringify(failure))]);
     this.#wake();
   }
 
-  /** Refuses all frames without an answer, because the journal's thread has ended. */
+  /** Refuses all frames that are not settled, because the journal's thread has ended. */
   end(): void {
     Atomics.store(this.#words, words.ended, 1);
     this.#wake();
@@ -122,16 +125,19 @@ export interface Tail {
   readonly used: number;
 }
 
-/** Indexes of the stateWords: how many tails were published, whether the next one wakes the watcher, and how many times one did. */
+/** Indexes of `stateWords`: number of published tails, whether the next one wakes the watcher, number of wakes. */
 const stateWords = { tails: 0, armed: 1, wakes: 2 } as const;
 const tailNumbers = 4;
-/** Indexes of the stateNumbers: two tails in turns, of which the newest is stable, and the bytes that are folded. */
+/** Indexes of `stateNumbers`: two alternating tails, of which the newest is stable, and the number of folded bytes. */
 const stateNumbers = { bytes: 1, folded: 2 * tailNumbers } as const;
 
-/** Bytes of frames after which the watcher is woken: a part of each threshold that it checks. */
+/** Bytes of frames after which the watcher is woken: a fraction of each threshold that it checks. */
 const wakeBytes = 256 * 1024;
 
-/** The state of a journal in shared memory: its thread publishes the tail, the folding thread's owner what is folded, and any thread reads. */
+/**
+ * The state of a journal in shared memory. The journal's thread publishes the tail, the owner of the folding thread
+ * publishes the folded position, and any thread reads.
+ */
 export class JournalState {
   readonly shared: SharedArrayBuffer;
   readonly #words: Int32Array<SharedArrayBuffer>;
@@ -149,12 +155,12 @@ export class JournalState {
       const at = (tails & 1) * tailNumbers;
       const all = this.#numbers;
       const tail = { sequence: all[at]!, bytes: all[at + 1]!, segment: all[at + 2]!, used: all[at + 3]! };
-      // An exchange, because an earlier read may not move behind it.
+      // An exchange, because an earlier read must not move behind it.
       if (Atomics.compareExchange(this.#words, stateWords.tails, tails, tails) === tails) return tail;
     }
   }
 
-  /** Publishes the tail. One thread at a time does so. */
+  /** Publishes the tail. Only one thread at a time calls this. */
   publish({ sequence, bytes, segment, used }: Tail): void {
     const tails = Atomics.load(this.#words, stateWords.tails);
     const before = this.#readBytes(tails);
@@ -164,7 +170,7 @@ export class JournalState {
     if (Atomics.exchange(this.#words, stateWords.armed, 0) === 1 || isStep) this.wake();
   }
 
-  /** Bytes that are not completely folded. Costs a few nanoseconds. */
+  /** Number of bytes that are not completely folded. Costs a few nanoseconds. */
   get unfoldedBytes(): number {
     return this.#readBytes(Atomics.load(this.#words, stateWords.tails)) - this.#numbers[stateNumbers.folded]!;
   }
@@ -177,12 +183,12 @@ export class JournalState {
     return Atomics.load(this.#words, stateWords.wakes);
   }
 
-  /** Resolves after the next wake; at once if there were more than a number seen before. */
+  /** Resolves after the next wake, or immediately if there were more wakes than a number seen before. */
   async woken(seen: number): Promise<void> {
     await Atomics.waitAsync(this.#words, stateWords.wakes, seen).value;
   }
 
-  /** Wakes the watcher at the next frame. Otherwise it is woken once for some bytes of frames. */
+  /** Wakes the watcher at the next frame. Otherwise it is woken once per `wakeBytes` of frames. */
   arm(): void {
     Atomics.store(this.#words, stateWords.armed, 1);
   }

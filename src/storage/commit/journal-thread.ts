@@ -10,7 +10,7 @@ import type { JournalActions, JournalStart } from './journal-worker.ts';
 export class JournalThread {
   /** Time that calls waited for the thread, in seconds. */
   readonly delays: Histogram;
-  /** One for each of the other threads that append to the journal. */
+  /** The memory for each of the other threads that append to the journal. */
   readonly producers: readonly ProducerMemory[];
   readonly state = new JournalState();
   readonly #thread: WorkerThread<JournalActions>;
@@ -45,7 +45,7 @@ export class JournalThread {
     return this.#own.commit(envelope);
   }
 
-  /** Calls back after frames of other threads, now and then, and after the first one since the last `expectFrame`. */
+  /** Calls back now and then after frames of other threads, and after the first frame since `expectFrame`. */
   async watch(appended: () => void): Promise<void> {
     if (this.producers.length === 0) return;
     for (let seen = this.state.wakes; !this.#isClosed; ) {

@@ -4,7 +4,7 @@ import { FrameAppender } from './frame-appender.ts';
 import { FrameSlot, JournalState } from './journal-memory.ts';
 
 export interface JournalStart extends JournalPlace {
-  /** One for each thread that appends. */
+  /** The memory of each thread that appends. */
   readonly slots: readonly SharedArrayBuffer[];
   readonly state: SharedArrayBuffer;
 }

@@ -17,24 +17,24 @@ export interface JournaledCommitterDeps {
   readonly people?: UnfoldedPeople;
   readonly clock: Pick<TimerClock, 'after' | 'monotonic'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** Called when a fold fails. The data is durable, and the next fold retries. */
+  /** Called when a fold fails. The data is durable, and the next fold retries it. */
   failed(error: unknown): void;
 }
 
 /** Maximum interval between a commit and its fold, ms. */
 const foldEveryMs = 1000;
-/** Bytes of unfolded frames that trigger a fold at once. */
+/** Bytes of unfolded frames that trigger a fold immediately. */
 const foldBytes = 4 * 1024 * 1024;
-/** The same for people, each of whom may be on a separate page. */
+/** Maximum interval between a commit and the fold of its people, ms: each person can be on a separate page. */
 const foldPeopleEveryMs = 30_000;
 const foldPeopleBytes = 24 * 1024 * 1024;
-/** Bytes that cost next to nothing to fold at once. */
+/** Maximum bytes for which an immediate fold costs next to nothing. */
 const fewBytes = 256 * 1024;
 /** Used fraction of a segment at which the next one is prepared. A quiet installation never reaches it. */
 const prepareFrom = 1 / 4;
-/** Minimum interval between folds of people, ms. Keeps a polled page that shows users from folding them on each request. */
+/** Minimum interval between folds of people, ms, so that a polled page with users does not fold on each request. */
 const recentMs = 5000;
-/** Period in which requests for a fold share one, ms. */
+/** Period in which requests for a fold share one fold, ms. */
 const sharedMs = 50;
 
 /** Appends batches to a journal, and has another thread fold them into the store. */
@@ -50,9 +50,9 @@ export class JournaledCommitter implements Committer, JournalFigures {
   readonly people: UnfoldedPeople | undefined;
   readonly producers: readonly ProducerMemory[];
   readonly #deps: JournaledCommitterDeps;
-  /** The last frame of each group in the store. */
+  /** The last frame in the store, for each group. */
   readonly #folded: { prompt: Place; people: Place };
-  /** Deletions before which everything was folded. */
+  /** Deletions for which everything was folded once. */
   readonly #foldedFor = new WeakSet<object>();
   /** The segment whose successor is ready or being prepared. */
   #preparedFor: number | undefined;
@@ -61,7 +61,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   /** The current or last fold, and its start time. */
   #current: Promise<void> = Promise.resolve();
   #beganAt = Number.NEGATIVE_INFINITY;
-  /** The next fold that was requested but has not started, and whether it includes the people. */
+  /** The next fold, which was requested but has not started, and whether it includes the people. */
   #next: Promise<void> | undefined;
   #nextPeople = false;
   #peopleAt = Number.NEGATIVE_INFINITY;
@@ -88,15 +88,15 @@ export class JournaledCommitter implements Committer, JournalFigures {
     return this;
   }
 
-  /** The last frame on disk, whichever thread appended it. */
+  /** The last frame on disk, regardless of the thread that appended it. */
   get #durable(): Tail {
     return this.#deps.journal.state.tail;
   }
 
   /**
-   * Folds the frames of earlier processes, and starts the journal. Call it first. It resolves once the folding thread has opened its
-   * files: later, connections may have used up the descriptors.
-   * @param known the last frame if the journal is empty and the store is complete; the journal starts at once
+   * Folds the frames of earlier processes, and starts the journal. Call it first. It resolves once the folding thread
+   * has opened its files: later, connections can have used up the descriptors.
+   * @param known the last frame if the journal is empty and the store is complete; the journal then starts immediately
    * @throws {CommitError}
    */
   async begin(known?: number): Promise<void> {
@@ -134,7 +134,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#followTail();
   }
 
-  /** Folds what is durable. @returns the age of the people in the store, ms; 0 if they are complete @throws {CommitError} */
+  /** Folds all durable data. @returns the age of the people in the store, ms; 0 if complete @throws {CommitError} */
   async fold(people: PeopleFreshness = 'now'): Promise<number> {
     const isLate = this.#peopleAge >= recentMs || this.#waiting('people') < fewBytes;
     const peopleToo = people === 'now' || (people === 'recent' && isLate);
@@ -145,7 +145,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   async maintain(step: Maintenance): Promise<number> {
-    // Data accepted before a deletion must not reappear after it. Folding once is enough, since no more packets arrive for it.
+    // Data accepted before a deletion must not reappear. Folding once is enough: no more packets arrive for it.
     if (step.task === 'deletion' && !this.#foldedFor.has(step.deletion)) {
       await this.fold();
       this.#foldedFor.add(step.deletion);
@@ -210,7 +210,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     return this.#durable.bytes - this.#folded[group].bytes;
   }
 
-  /** Runs once the batch is on disk. A failure here must not refuse the batch. */
+  /** Remembers the people of a batch once the batch is on disk. A failure here must not refuse the batch. */
   #rememberPeople(envelope: Envelope): void {
     try {
       this.#deps.people?.add(envelope);
@@ -236,7 +236,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     return this.#waiting('people') >= foldPeopleBytes || this.#peopleAge >= foldPeopleEveryMs;
   }
 
-  /** Time since the last fold of people started, ms. */
+  /** Time since the start of the last fold of people, ms. */
   get #peopleAge(): number {
     return this.#deps.clock.monotonic() - this.#peopleAt;
   }
@@ -285,5 +285,5 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 }
 
-/** A position in the journal: a frame, and the bytes that this process has appended up to its end. */
+/** A position in the journal: a frame, and the bytes that this process has appended up to the frame's end. */
 type Place = Pick<Tail, 'sequence' | 'bytes'>;

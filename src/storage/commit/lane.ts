@@ -21,7 +21,7 @@ import { RecordArrays } from './record-buffer.ts';
 interface CommitListener {
   committed(packets: number, ms: number): void;
   failed(error: unknown): void;
-  /** Takes the new series of a commit, before its senders are answered. */
+  /** Takes the new series of a commit, before its senders get their responses. */
   durable?(series: readonly NewSeries[]): void;
 }
 
@@ -36,33 +36,34 @@ export type LaneTime = Pick<TimerClock, 'monotonic' | 'after'>;
 interface QueuedBatch {
   readonly batch: Batch;
   readonly waiting: WaitingBatch;
-  /** Whether a barrier waits for the batch, which is then not delayed. */
+  /** True if a barrier waits for the batch, which is then not delayed. */
   isAwaited: boolean;
   /** The batch to commit after this one. */
   next: QueuedBatch | undefined;
 }
 
 /**
- * Approximate memory for the records of one commit: 13 000 records, which a worker adds up in a few milliseconds. A larger
- * commit would cost as much per record, and packets behind it would wait longer.
+ * Approximate memory for the records of one commit: 13 000 records, which a worker adds up in a few milliseconds. A
+ * larger commit would have the same cost per record, and later packets would wait longer.
  */
 const batchBytes = 512 * 1024;
 
-/** Fraction of a batch that each application may still add when the batch is full. */
+/** Fraction of a batch that each application can still add when the batch is full. */
 const ownShare = 1 / 8;
 
-/** Memory of a waiting packet besides its records: its request, and the promise of its response. */
+/** Memory of a waiting packet in addition to its records: its request, and the promise of its response. */
 const packetBytes = 1024;
 
 /**
- * Number of packets at which the first batch after a pause is committed. A turn of the event loop may read hundreds of packets
- * and take milliseconds. Without this limit the disk would be idle in that time.
+ * Number of packets at which the first batch after a pause is committed. An iteration of the event loop can read
+ * hundreds of packets and take milliseconds. The limit keeps the disk from being idle during that time.
  */
 const enoughPackets = 128;
 
 /**
- * The queue of one aggregate worker, with group commit: the next batch fills while a commit is in flight. The speed of the disk
- * determines the size of the batches. With `--commit-delay`, a commit is also delayed while that pays: see `DelayTrial`.
+ * The queue of one aggregate worker, with group commit: the next batch fills while a commit is in flight. The speed of
+ * the disk determines the size of the batches. With `--commit-delay`, a commit is also delayed while a delay is useful:
+ * see `DelayTrial`.
  */
 export class Lane {
   readonly #committer: Committer;
@@ -83,7 +84,7 @@ export class Lane {
   #unkept = nothingUnkept;
   readonly #arrays = new RecordArrays();
   readonly #trial = new DelayTrial();
-  /** Ledger counts for packets that belong to no batch. The next batch includes them. */
+  /** Ledger counts for packets outside any batch. The next batch includes them. */
   readonly ledger = new LedgerTotals();
 
   constructor(
@@ -101,11 +102,11 @@ export class Lane {
   }
 
   /**
-   * Adds a packet to the next batch with room for its application. An application that has filled a batch continues in later ones,
-   * while others may still join the first.
+   * Adds a packet to the next batch with room for its application. An application that has filled a batch continues in
+   * later batches, while others can still join the first one.
    * @param fill adds all of the packet before it returns, so that a packet is never split
-   * @param bytes memory of the packet besides its records in the batch
-   * @throws {Refusal} `store_unavailable` (through the promise): nothing of the packet was kept
+   * @param bytes memory of the packet, in addition to its records in the batch
+   * @throws {Refusal} `store_unavailable` (through the promise): nothing of the packet was stored
    */
   submit(application: number, fill: (batch: Batch) => void, bytes = 0): Promise<void> {
     const batch = this.#fill(application, fill, bytes);
@@ -116,8 +117,8 @@ export class Lane {
   }
 
   /**
-   * Adds a first part of a message that is too large for one batch: names and users, which may be kept on their own. They join the
-   * same batch as the message or an earlier one.
+   * Adds the first chunk of a message that is too large for one batch: names and users, which can be stored separately.
+   * They join the same batch as the message, or an earlier batch.
    */
   addBefore(application: number, fill: (batch: Batch) => void): Promise<void> {
     return this.#fill(application, fill, 0).durable;
@@ -135,10 +136,13 @@ export class Lane {
     return batch;
   }
 
-  /** Awaits all earlier packets of an application, and their ledger counts. @throws {Refusal} some may still be written later */
+  /**
+   * Waits for all earlier packets of an application, and their ledger counts.
+   * @throws {Refusal} if a batch failed; some packets can still be written later
+   */
   async barrier(application: number): Promise<void> {
     await this.#nextCommit(application);
-    // Senders that waited for the same batch update the ledger before the next turn, so their counts join the next batch.
+    // Senders of the same batch update the ledger before the next iteration, so their counts join the next batch.
     await new Promise((resolve) => setImmediate(resolve));
     await this.#nextCommit(application);
   }
@@ -196,7 +200,7 @@ export class Lane {
   }
 
   async #drain(): Promise<void> {
-    // Packets read later in this turn of the event loop join the first batch, up to its limit.
+    // Packets read later in this iteration of the event loop join the first batch, up to its limit.
     await new Promise<void>((resolve) => {
       this.#sendFirst = resolve;
       setImmediate(resolve);
@@ -209,7 +213,7 @@ export class Lane {
     this.#draining = undefined;
   }
 
-  /** Waits for more packets to join a batch, counted from its first packet. */
+  /** Waits for more packets to join a batch. The wait is counted from the first packet of the batch. */
   async #delay({ batch, waiting, isAwaited }: QueuedBatch): Promise<void> {
     const { commitDelay, commitSiblings } = this.#limits;
     const ms = waiting.since + commitDelay - this.#time.monotonic();

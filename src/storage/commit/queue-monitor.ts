@@ -1,8 +1,8 @@
 import type { Clock } from '../../runtime/clock.ts';
 
 /**
- * The queue closes when one measure reaches its high mark. It reopens when every measure is at its low mark, or when only batches
- * in commit are left: the disk must not idle while packets are refused.
+ * The queue closes when one measure reaches its high mark. It reopens when every measure is at its low mark, or when
+ * all remaining batches are being committed: the disk must not idle while packets are refused.
  */
 interface QueueWatermarks {
   readonly packets: Watermark;
@@ -27,11 +27,11 @@ export interface WaitingBatch {
   packets: number;
   bytes: number;
   readonly shares: Map<number, Share>;
-  /** Whether the commit has started, after which no packet may join. */
+  /** True once the commit has started; no packet can join after that. */
   begun: boolean;
 }
 
-/** Period for which applications are held to their share of the queue after two of them sent packets, ms. */
+/** Period for which applications are limited to their share of the queue after two applications sent packets, ms. */
 const mixedForMs = 10_000;
 
 export interface OtherQueues {
@@ -41,11 +41,11 @@ export interface OtherQueues {
   readonly bytes: number;
   /** Packets whose commit has not started. */
   readonly next: number;
-  /** When the oldest group was opened, in this thread's time. */
+  /** Time when the oldest group was opened, in this thread's time. */
   readonly since: number;
   /** Reads these figures again if they are older than a millisecond. */
   read(now: number): void;
-  /** Writes the figures of this thread, for the other ones. */
+  /** Writes the figures of this thread, for the other threads. */
   write(packets: number, bytes: number, next: number, since: number): void;
 }
 
@@ -57,20 +57,20 @@ export class QueueMonitor {
   #packets = 0;
   #bytes = 0;
   #next = 0;
-  /** In order of arrival: the first is the oldest. */
+  /** The waiting batches in order of arrival, the oldest first. */
   readonly #groups = new Set<WaitingBatch>();
-  /** When the oldest group was opened; infinite when none waits. */
+  /** Time when the oldest group was opened; infinite if no group waits. */
   #since = Number.POSITIVE_INFINITY;
   readonly #watermarks: QueueWatermarks;
   #closed = false;
   readonly #shares = new Map<number, Share>();
   #lastApplication = -1;
-  /** Time when a packet last came from another application than the packet before it. */
+  /** Time of the last packet that came from another application than the packet before it. */
   #mixedAt = Number.NEGATIVE_INFINITY;
 
   readonly #others: OtherQueues | undefined;
 
-  /** @param others the queues of other threads, which count towards the marks */
+  /** @param others the queues of other threads, which count towards the limits */
   constructor(watermarks: QueueWatermarks, others?: OtherQueues) {
     this.#watermarks = watermarks;
     this.#others = others;
@@ -92,7 +92,7 @@ export class QueueMonitor {
     return !this.#closed;
   }
 
-  /** While several applications send, each may take at most half of the queue. */
+  /** True if an application can add a packet. While several applications send, each gets at most half of the queue. */
   admitsApplication(application: number, now: number): boolean {
     if (now - this.#mixedAt > mixedForMs) return true;
     const own = this.#shares.get(application);
@@ -101,7 +101,7 @@ export class QueueMonitor {
     return own === undefined || (own.packets * divisor < packets.high && own.bytes * divisor < bytes.high);
   }
 
-  /** Seconds after which a refused sender may retry: the age of the oldest batch, at least one. */
+  /** Number of seconds after which a refused sender can retry: the age of the oldest batch, at least one. */
   retryAfter(now: number): number {
     return Math.min(60, Math.max(1, Math.ceil(this.oldest(now) / 1000)));
   }
@@ -155,7 +155,7 @@ export class QueueMonitor {
     return this.packets > packets.low || this.bytes > bytes.low;
   }
 
-  /** Age of the oldest waiting group, milliseconds; 0 when none waits. */
+  /** Age of the oldest waiting group, milliseconds; 0 if no group waits. */
   oldest(now: number): number {
     this.#others?.read(now);
     const since = Math.min(this.#since, this.#others?.since ?? Number.POSITIVE_INFINITY);
@@ -179,7 +179,7 @@ function addTo(shares: Map<number, Share>, application: number, packets: number,
   return share;
 }
 
-/** Indexes of the figures of a thread. Each thread has a line of the processor's cache. */
+/** Indexes of the figures of a thread. The figures of each thread fill a cache line of the processor. */
 const figures = { packets: 0, bytes: 1, next: 2, since: 3, length: 8 } as const;
 
 /** Interval between two readings of the other threads' figures, ms. Reading them for each packet would slow all threads down. */
@@ -193,8 +193,9 @@ export function queuesMemory(threads: number): SharedArrayBuffer {
 }
 
 /**
- * Figures about the queues of all threads, in shared memory. Each thread writes its own and reads the others', at most once a
- * millisecond. So all queues together may exceed a limit by what the threads take in that time.
+ * Figures about the queues of all threads, in shared memory. Each thread writes its own figures and reads the figures
+ * of the others at most once a millisecond. All queues together can thus exceed a limit by the packets that the threads
+ * take in that time.
  */
 export class SharedQueues implements OtherQueues {
   packets = 0;
@@ -209,7 +210,7 @@ export class SharedQueues implements OtherQueues {
 
   /**
    * @param thread number of this thread; 0 is the main thread, which takes the large messages
-   * @param origin of this thread's monotonic clock, ms from an origin that all threads share
+   * @param origin the origin of this thread's monotonic clock, ms from an origin that all threads share
    */
   constructor(memory: SharedArrayBuffer, thread: number, origin: number) {
     this.#cells = new Float64Array(memory);

@@ -1,14 +1,14 @@
 import { assert } from '../../runtime/assert.ts';
 
-/** Maximum number of spare arrays, and maximum bytes of an array that is kept. */
+/** Maximum number of spare arrays. The next constant is the maximum size of a spare array, in bytes. */
 const maxSpares = 16;
 const maxBytes = 1024 * 1024;
 const firstLength = 5 * 1024;
 
 /**
- * Arrays that the service's thread and a worker share and reuse: a lane fills some while the worker reads others. A batch then
- * allocates nothing, and nothing is copied or transferred between the threads. The first number of an array is the batch it
- * belongs to.
+ * Arrays that the service's thread and a worker share and reuse: a lane fills some while the worker reads others. A
+ * batch then allocates nothing, and nothing is copied or transferred between the threads. The first number of an array
+ * is the number of its batch.
  */
 export class RecordArrays {
   readonly #spares: Float64Array[] = [];
@@ -58,15 +58,15 @@ export interface SealedRecords {
 }
 
 /**
- * The records of one kind in a batch: five numbers each. This class writes them on the service's thread; `eachRecord` reads them
- * on the worker's. The files beside this one define the meaning of the numbers.
+ * The records of one kind in a batch: five numbers each. This class writes them on the service's thread; `eachRecord`
+ * reads them on the worker's. The other files of this folder define the meaning of the numbers.
  */
 export abstract class RecordBuffer {
   readonly #arrays: RecordArrays;
   readonly #batch: number;
   #array = none;
   #end = header;
-  /** The end of the array; 0 before allocation and after sealing, so that adding a record needs no separate check for either. */
+  /** The end of the array; 0 before allocation and after sealing, so that adding a record needs only one check. */
   #room = 0;
   #sealed = false;
 
@@ -122,7 +122,7 @@ export function viewBytes(sealed: SealedRecords | undefined, batch: number): Uin
   return new Uint8Array(array.buffer, array.byteOffset, (header + records * width) * BYTES_PER_ELEMENT);
 }
 
-/** Joins the records of a kind from several batches to those of one batch, as parts. */
+/** Joins the records of a kind from several batches, as parts, into the records of one batch. */
 export function joinWholes(wholes: readonly Uint8Array[], batch: number): Uint8Array[] {
   const headerBytes = header * Float64Array.BYTES_PER_ELEMENT;
   const contents = wholes.filter(({ length }) => length > 0).map((whole) => whole.subarray(headerBytes));

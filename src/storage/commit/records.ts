@@ -4,7 +4,7 @@ import { type MessageChange, permanentAt } from '../lmdb/messages.ts';
 import type { Envelope } from './envelope.ts';
 import { eachRecord, eachRecordIn, RecordBuffer, type RecordRange } from './record-buffer.ts';
 
-/** Reported counts of variants: `ref` is the series (see `seriesRef`), `bucket` the time bucket (see `bucketOf`). */
+/** Reported counts of variants by series (`ref`: see `seriesRef`) and time bucket (see `encodeBucket`). */
 export class CountRecords extends RecordBuffer {
   add(ref: number, bucket: number, checks: number, used: number, viewed: number): void {
     this.append(ref, bucket, checks, used, viewed);
@@ -21,7 +21,7 @@ export class MeasurementRecords extends RecordBuffer {
     this.append(ref, bucket, value, at, 0);
   }
 
-  /** Adds a summary of values as three records. Only imported parts have them: see `eachSummary`. */
+  /** Adds a summary of values as three records. Only imported messages have summaries: see `eachSummary`. */
   addSummary(ref: number, bucket: number, { sum, count, last, lastAt, min, max }: Measurement): void {
     this.append(ref, bucket, sum, count, 0);
     this.append(ref, bucket, last, lastAt, 0);
@@ -29,7 +29,7 @@ export class MeasurementRecords extends RecordBuffer {
   }
 }
 
-/** @param imported parts whose summaries are read by `eachSummary` */
+/** @param imported messages whose summaries are read by `eachSummary` */
 export function eachMeasurement(
   { measurements, batch, apart }: Envelope,
   visit: MeasurementRecords['add'],
@@ -103,8 +103,8 @@ export type Extent = readonly [
 const nothing: Extent = [0, 0, 0, 0, 0];
 
 /**
- * Messages that must not count again (see `SeenMessages`). Times are Unix ms; that of a forgotten message is stored as
- * -1 - time. A counted message is followed by the two extents of its records.
+ * Messages that must not count again (see `SeenMessages`). Times are Unix ms; the time of a forgotten message is stored
+ * as -1 - time. A counted message is followed by the two extents of its records.
  */
 export class MessageRecords extends RecordBuffer {
   add(identity: Digest, at: number, from = nothing, to = nothing): void {

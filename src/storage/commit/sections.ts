@@ -23,7 +23,7 @@ import {
 } from './records.ts';
 
 export interface Groups<T> {
-  /** Data that every report reads. */
+  /** The data that every report reads. */
   readonly prompt: T;
   /** Users and exposures: many pages with few changes each, so one fold should take many batches. */
   readonly people: T;
@@ -85,7 +85,7 @@ export function countingSections(store: UsageTables, { counts, measurements, see
   ];
 }
 
-/** Counts that cumulative messages add, and the notes on them. Its writes go with those of `countingSections` and `ledgerSection`. */
+/** Counts and notes of cumulative messages. It writes together with `countingSections` and `ledgerSection`. */
 function cumulativeSection(
   store: UsageTables,
   { counts, measurements }: Pick<HotTables, 'counts' | 'measurements'>,
@@ -112,7 +112,7 @@ function cumulativeSection(
   };
 }
 
-/** Running totals, of which the increase counts. Its writes go with those of `countingSections`. */
+/** Running totals, of which only the increase counts. It writes together with `countingSections`. */
 function totalsSection(store: UsageTables, { counts }: Pick<HotTables, 'counts'>): Section {
   return {
     add({ totals }) {
@@ -125,7 +125,7 @@ function totalsSection(store: UsageTables, { counts }: Pick<HotTables, 'counts'>
   };
 }
 
-/** Unique users of series. `countingSections` records when these were first and last seen. */
+/** Unique users of series. `countingSections` records when these series were first and last seen. */
 export function usersSection(hot: HotTables): Section {
   const { sketches, counts } = hot;
   return {
@@ -145,17 +145,17 @@ export function sendersSection(store: UsageTables): Section {
   return { add: ({ senders }) => putSights(store, senders) };
 }
 
-/** One kind of content of a batch. Everything that the sections write in a transaction is kept, or none of it. */
+/** One kind of content of a batch. Either everything that the sections write in a transaction is stored, or nothing. */
 export interface Section {
   /** Adds the envelope's content of this kind. Called inside a transaction. */
   add(envelope: Envelope): void;
   /** Writes additions that are still in memory. Called before the transaction ends. */
   put?(): void;
-  /** Drops all state in memory after a failed transaction. The store is the truth. */
+  /** Drops all state in memory after a failed transaction. Only the store is right then. */
   forget?(): void;
 }
 
-/** Minted instance ids, their uses, and identities to be forgotten. Keeps nothing in memory. */
+/** Issued instance ids, their uses, and identities to be forgotten. Keeps nothing in memory. */
 function instancesSection(store: UsageTables): Section {
   return {
     add({ mints, uses, forgotten }) {
@@ -173,16 +173,17 @@ export function ledgerSection(store: UsageTables, rows = new HotLedger(store, tr
 }
 
 interface Person {
-  /** The day that a new person is listed under; `undefined` for one who has exposures. */
+  /** The day under which a new person is listed; `undefined` for a person with exposures. */
   readonly day: number | undefined;
-  /** The first and the last of the rows that this transaction adds: see `PendingRows`. */
+  /** The index of the first row that this transaction adds, and below the last one: see `PendingRows`. */
   first: number;
   last: number;
 }
 
 /**
- * Which variants people were given. A transaction writes each person once, in key order, because neighbours share a page. It can have
- * 100 000 people, so their new rows are kept as numbers. Nothing stays in memory between transactions.
+ * The variants that people were given. A transaction writes each person once, in key order, because neighbours share a
+ * page. It can have 100 000 people, so their new rows are kept as numbers. Nothing stays in memory between
+ * transactions.
  * @param peoplePerEnvironment maximum number of people per environment whose exposures are kept
  */
 export function exposuresSection(store: UsageTables, peoplePerEnvironment: number): Section {
@@ -259,20 +260,20 @@ function putPerson(store: UsageTables, rows: PendingRows, key: Buffer, { day, fi
   putExposures(store, key, exposures);
 }
 
-/** Numbers per row: the index of the same person's next row, and the five values. */
+/** Numbers per row: the index of the same person's next row, and five values. */
 const width = 6;
 const firstRows = 1024;
-/** The index that stands for no row. */
+/** The index that means "no row". */
 const none = -1;
 
-/** Rows that wait for the end of a transaction, in linked lists. They share one array: 100 000 people have a million rows. */
+/** Rows to write at the end of a transaction, in linked lists. One array: 100 000 people have a million rows. */
 class PendingRows {
   #numbers = new Float64Array(firstRows * width);
   #end = 0;
 
   /**
    * Adds a row to the end of a list.
-   * @param last the index of its last row, or `none` for a new list
+   * @param last the index of the list's last row, or `none` for a new list
    * @returns the index of the row
    */
   add(last: number, a: number, b: number, c: number, d: number, e: number): number {
@@ -290,7 +291,7 @@ class PendingRows {
     return at;
   }
 
-  /** Visits the rows of a list in order. @param first the index of its first row, or `none` */
+  /** Visits the rows of a list in order. @param first the index of the list's first row, or `none` */
   each(first: number, visit: (a: number, b: number, c: number, d: number, e: number) => void): void {
     const numbers = this.#numbers;
     for (let at = first; at !== none; at = numbers[at]!) {

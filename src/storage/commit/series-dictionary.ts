@@ -22,7 +22,7 @@ interface FirstSeries {
 export interface SeriesSink {
   readonly series: NewSeries[];
   folded: number;
-  /** Number of entries dropped because their names cannot have a series. */
+  /** Number of entries dropped because of names that cannot have a series. */
   dropped: number;
 }
 
@@ -34,7 +34,7 @@ export class EnvironmentSeries {
   readonly #environment: number;
   readonly #limits: SeriesLimits;
   readonly #features = new Map<string, Map<string, number>>();
-  /** The features themselves. Users with an unknown variant are counted here. */
+  /** The series of the features themselves. Users with an unknown variant are counted here. */
   readonly #itself = new Map<string, number>();
   readonly #metrics = new Map<string, number>();
   /** The variants of features' metrics, by `pairKey`. */
@@ -43,7 +43,7 @@ export class EnvironmentSeries {
   #nextOrdinal = 0;
   /** The environment as a whole, which has users but no name. */
   readonly whole: number;
-  /** The first ordinal after those of `known`. */
+  /** The first ordinal after the ordinals in `known`. */
   readonly stored: number;
 
   constructor(environment: number, limits: SeriesLimits, known: Iterable<NewSeries>) {
@@ -81,12 +81,12 @@ export class EnvironmentSeries {
     return this.#features.get(feature);
   }
 
-  /** The series of a feature's variant. A new one is created and passed to `sink`. @returns `undefined` if a name is invalid */
+  /** The series of a variant. A new series is passed to `sink`. @returns `undefined` if a name is invalid */
   variant(feature: string, variant: string, sink: SeriesSink): number | undefined {
     return this.#features.get(feature)?.get(variant) ?? this.#newVariant(feature, variant, sink);
   }
 
-  /** Separate from the lookup, so that the lookup is short enough to be inlined. */
+  /** Creates the series of a variant. It is separate, so that the lookup is short enough to be inlined. */
   #newVariant(feature: string, variant: string, sink: SeriesSink): number | undefined {
     if (!isName(feature) || !isName(variant)) return drop(sink);
     const featureName = foldOver(this.#features, feature, this.#limits.features);
@@ -105,7 +105,7 @@ export class EnvironmentSeries {
     return this.#itself.get(name) ?? this.create([name, featureItself], sink);
   }
 
-  /** The first series of a feature, by which the feature is known. For a folded feature, that of the surplus. */
+  /** The first series of a feature, by which the feature is known. For a folded feature, a series of the surplus. */
   findFirst(feature: string): FirstSeries | undefined {
     return this.#firstByFeature.get(feature) ?? this.#firstByFeature.get(surplusName);
   }
@@ -119,7 +119,10 @@ export class EnvironmentSeries {
     return this.#metrics.get(name) ?? this.create([name], sink);
   }
 
-  /** Metric and feature together count as one metric towards the limit, whatever the number of variants. */
+  /**
+   * The series of a feature's metric. Metric and feature together count as one metric towards the limit, regardless of
+   * the number of variants.
+   */
   featureMetric(metric: string, feature: string, variant: string, sink: SeriesSink): number | undefined {
     const own = this.#featureMetrics.get(pairKey(metric, feature));
     const ref = own?.get(variant);
@@ -180,14 +183,14 @@ function openVariants(groups: Map<string, Map<string, number>>, group: string): 
   return variants;
 }
 
-/** The name itself if it is known or there is room for it, else the surplus name, which needs no room. */
+/** Returns the name if it is known or there is room for it, and otherwise the surplus name, which needs no room. */
 function foldOver(names: ReadonlyMap<string, unknown> | undefined, name: string, limit: number): string {
   if (names === undefined || names.has(name)) return name;
   const own = names.size - Number(names.has(surplusName));
   return own < limit ? name : surplusName;
 }
 
-/** The dictionaries of all environments used since the start, each read from the store at its first use. */
+/** The dictionaries of all environments used since startup, each read from the store at its first use. */
 export class SeriesDictionary {
   readonly #store: Pick<UsageTables, 'series'>;
   readonly #limits: SeriesLimits;
@@ -211,10 +214,13 @@ export class SeriesDictionary {
   }
 }
 
-/** The durable series of each environment, for the threads that may refer only to these. */
+/** The durable series of each environment, for threads that must refer to durable series only. */
 export class DurableSeries {
   readonly #dictionary: Pick<SeriesDictionary, 'of'>;
-  /** The first ordinal of each environment that is not durable. Absent if all durable series were stored at its first use. */
+  /**
+   * For each environment, the first ordinal that is not durable. Absent if all durable series were stored when the
+   * environment was first used.
+   */
   readonly #ends = new Map<number, number>();
 
   /** Create it before the first packet is counted. */
@@ -240,27 +246,27 @@ export class DurableSeries {
 const check: SeriesSink = { series: [], folded: 0, dropped: 0 };
 
 /**
- * The durable series of an environment in a thread that creates none. They are a prefix of those of the dictionary, which only
- * grows, so a name that needs no new series here has the same series in the dictionary.
+ * The durable series of an environment, in a thread that creates no series. They are a prefix of the series in the
+ * dictionary, which only grows. A name that needs no new series here thus has the same series in the dictionary.
  */
 export class SeriesMirror extends EnvironmentSeries {
   #lacks = false;
 
-  /** Whether a variant is counted without a new series: under its own or as surplus, or not at all because a name is invalid. */
+  /** True if a variant needs no new series: it has one, counts as surplus, or has an invalid name. */
   countsVariant(feature: string, variant: string): boolean {
     this.#lacks = false;
     this.variant(feature, variant, check);
     return !this.#lacks;
   }
 
-  /** Whether a metric is counted without a new series, in the same way. */
+  /** True if a metric is counted without a new series, as for `countsVariant`. */
   countsMetric(metric: string): boolean {
     this.#lacks = false;
     this.metric(metric, check);
     return !this.#lacks;
   }
 
-  /** @throws {Error} unless called by a check, which must precede each use */
+  /** @throws {Error} if a packet needs a new series: check it with `countsVariant` or `countsMetric` first */
   protected override create(_: unknown, sink: SeriesSink): undefined {
     if (sink !== check) throw new Error('The thread lacks a series that a packet needs');
     this.#lacks = true;
@@ -284,7 +290,7 @@ export class SeriesMirrors {
     return this.#environments.get(environment)!;
   }
 
-  /** @param series all durable ones: see `DurableSeries.of` */
+  /** @param series all durable series: see `DurableSeries.of` */
   open(environment: number, series: readonly NewSeries[]): void {
     this.#environments.set(environment, new SeriesMirror(environment, this.#limits, series));
   }

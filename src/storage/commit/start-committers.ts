@@ -33,7 +33,7 @@ export interface CommittersStart extends Pick<JournaledCommitterDeps, 'clock' | 
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** Folds the frames of earlier processes as well. @throws {CommitFailed} if they cannot be read or folded */
+/** Starts the committers, and folds earlier frames. @throws {CommitError} if these cannot be read or folded */
 export async function startCommitters(store: UsageTables, options: CommittersStart): Promise<JournaledCommitter[]> {
   const { workerFile, data, workers, producers, maxIdentities = 100_000, ...deps } = options;
   const own = Array.from({ length: workers }, (_, at) => String(at + 1));
@@ -69,8 +69,8 @@ interface OpenJournals {
 
 /**
  * Starts using the journals of a store: see `endJournals`.
- * @param lanes the lanes to use, and the existing ones
- * @throws {JournalDamageError} if the segments of one are missing
+ * @param lanes the lanes to use, and the existing lanes
+ * @throws {JournalDamageError} if the segments of a journal are missing
  */
 export function openJournals(
   lmdb: LmdbEnvironment,
@@ -86,7 +86,7 @@ export function openJournals(
       directory: getJournalsDirectory(data),
     });
   if (isUsed) for (const lane of found) checkSegments(getPlace(lane).directory);
-  // Create them before the mark. Without them, a start would consider the journal lost.
+  // Create the directories before the marker, or the next startup reports a lost journal.
   journalDirectory(getJournalsDirectory(data));
   for (const lane of new Set([...own, ...found])) {
     const { directory } = getPlace(lane);
@@ -97,7 +97,7 @@ export function openJournals(
   return { getPlace, isEmpty: found.every((lane) => isJournalEmpty(getPlace(lane).directory)) };
 }
 
-/** Stops using journals, if the store has all their data. An earlier version can open it then. */
+/** Stops using journals, if the store has all their data. Afterwards an earlier version can open the store. */
 export function endJournals(
   lmdb: LmdbEnvironment,
   layout: Layout,

@@ -11,13 +11,13 @@ import type { Envelope } from './envelope.ts';
 type Key = string;
 type Table = IdentityTables['identities'];
 
-/** A record, a mint that is not yet applied to the record below it, or `undefined` for a removed record. */
+/** A record, a mint (new instance id) to apply to the record below it, or `undefined` for a removed record. */
 type Change = Buffer | HashedMint | undefined;
 type Layer = Map<Key, Change>;
 
 /**
- * People with their instance ids, including the journal: the store's records, overlaid with committed changes that are not
- * folded yet. Only people whose ids were minted, used or forgotten since the last fold take memory.
+ * People with their instance ids, including the journal: the store's records, overlaid with committed changes that are
+ * not folded yet. Only people whose ids were issued, used or forgotten since the last fold take memory.
  */
 export class UnfoldedPeople implements IdentityTables {
   readonly identities: LayeredTable;
@@ -39,12 +39,12 @@ export class UnfoldedPeople implements IdentityTables {
     }
   }
 
-  /** Most mints are folded before anything reads their person, so a person's first one is only noted. */
+  /** Adds a mint. Most mints are folded before anything reads their person, so the first mint is only noted. */
   #addMint(mint: HashedMint): void {
     if (!this.identities.note(mint)) putHashedMint(this, mint);
   }
 
-  /** Starts a fold. @returns a function that ends it once the store has everything added before */
+  /** Starts a fold. @returns a function that ends the fold once the store has everything added before */
   beginFold(): () => void {
     const identities = this.identities.push();
     const days = this.identityDays.push();
@@ -58,7 +58,7 @@ export class UnfoldedPeople implements IdentityTables {
 /** A table overlaid with changes, in layers. */
 class LayeredTable implements Table {
   readonly #base: Table;
-  /** The newest is last. */
+  /** The layers, the newest last. */
   readonly #layers: Layer[] = [new Map()];
 
   constructor(base: Table) {
@@ -79,7 +79,7 @@ class LayeredTable implements Table {
     return true;
   }
 
-  /** Notes a mint, to apply it when its record is read. @returns false if the record has changed since the last fold began */
+  /** Notes a mint, to apply when its record is read. @returns false if the record has changed since the last fold */
   note(mint: HashedMint): boolean {
     const layer = this.#layers.at(-1)!;
     const name = prefixedKey(mint.application, mint.digest).toString('latin1');
@@ -92,7 +92,7 @@ class LayeredTable implements Table {
     this.#base.resetReadTxn();
   }
 
-  /** Starts a layer. @returns the number of earlier ones */
+  /** Starts a layer. @returns the number of earlier layers */
   push(): number {
     if (this.#layers.at(-1)!.size > 0) this.#layers.push(new Map());
     return this.#layers.length - 1;
@@ -113,7 +113,7 @@ class LayeredTable implements Table {
     return this.#base.get(key);
   }
 
-  /** Applies a noted mint to the record below it, which may include the mint already: a fold may have just written it. */
+  /** Applies a noted mint to the record below it, which can include the mint already after a fold. */
   #apply(mint: HashedMint, key: Buffer, name: Key, at: number): Buffer | undefined {
     const layer = this.#layers[at]!;
     let record = this.#read(key, name, at - 1);

@@ -23,17 +23,18 @@ export interface UsageStore {
   readonly counted: Pick<UsageTables, 'lmdb' | 'series' | 'messages'>;
   /** The HMAC key of the digests of people: see `digestIdentity`. */
   readonly digestSecret: Buffer;
-  /** One for each lane, closed with the lanes and before the store. */
+  /** The committers, one for each lane. They are closed with the lanes and before the store. */
   readonly committers: readonly Committer[];
-  /** Whether an instance id that is unknown here may have been minted on another machine a moment ago. */
+  /** True if an instance id that is unknown here can have been issued on another machine a moment ago. */
   readonly resolvesLater: boolean;
   /**
-   * Does one small step of upkeep on the store that reports read. Returns the amount of work done, 0 if nothing is left.
-   * @throws {CommitFailed} if nothing of it was kept
+   * Does one small step of upkeep on the store that reports read. Returns the amount of work done, 0 if nothing is
+   * left.
+   * @throws {CommitError} if nothing of the step was stored
    */
   maintain(application: number, step: Maintenance): Promise<number>;
   /**
-   * Resolves when every node can find a minted instance id.
+   * Resolves when every node can find a new instance id.
    * @param fill adds more to the batch of this application's packets
    * @throws {Refusal} `store_unavailable`, `engine_unavailable`: the id does not exist then
    */
@@ -43,24 +44,24 @@ export interface UsageStore {
    * @throws {Refusal} `store_unavailable`, `engine_unavailable`
    */
   forget(forgotten: Forgotten): Promise<void>;
-  /** @param listener called when another node has forgotten a person, which may invalidate cached ids */
+  /** @param listener called when another node has forgotten a person, which can invalidate cached ids */
   onForgotten(listener: () => void): void;
-  /** Resolves when no more packets of a deleted object can reach the store. Its record may then be removed. */
+  /** Resolves when no more packets of a deleted object can reach the store. Its record can then be removed. */
   passed(deletion: Deletion): Promise<boolean>;
   /**
-   * Resolves when the store has everything that this node has acknowledged. Await it before a report. On several machines, returns
-   * how complete the store is.
-   * @param people whether the users and exposures must be current, may be a few seconds old, or are not read
+   * Resolves when the store has everything that this node has acknowledged. Await it before a report. On several
+   * machines, returns how complete the store is.
+   * @param people whether the users and exposures must be current, can be a few seconds old, or are not read
    * @throws {Refusal} `store_unavailable`, `engine_unavailable`
    */
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
-  /** Why packets are refused although the disk accepts them: `spool_full`. Called for each packet. */
+  /** The reason why packets are refused although the disk accepts them: `spool_full`. Called for each packet. */
   refusal(): Refusal | undefined;
-  /** Why packets are not counted, and why accounts cannot be changed or reports read; for people. */
+  /** The reasons why packets are not counted, and why accounts cannot be changed or reports read; for people. */
   readiness(): UsageReadiness;
-  /** Delays of its threads besides the committers, in seconds, by name. */
+  /** Delays of the threads other than the committers, in seconds, by name. */
   readonly delays?: Readonly<Record<string, Histogram>>;
-  /** `undefined` on a single machine. */
+  /** The state of the cluster; `undefined` on a single machine. */
   status(): UsageStoreStatus | undefined;
   close(): Promise<void>;
 }
@@ -71,8 +72,8 @@ export interface Freshness {
   /** Everything that any node acknowledged before this time (Unix ms) is in the store. */
   readonly completeThrough: number;
   /**
-   * Nodes that shipped everything and stopped, by name, or by directory if several share the name. If such a node has restarted
-   * without reaching PostgreSQL, it may hold counts that no other node knows of.
+   * Nodes that shipped everything and stopped, by name, or by directory if several nodes share the name. If such a node
+   * has restarted without reaching PostgreSQL, it can have counts that no other node knows.
    */
   readonly mayBeCounting: readonly string[];
 }
@@ -94,9 +95,9 @@ export interface UsageStoreStatus {
   readonly spool: SpoolStatus;
   /** Rows of deltas that could not be applied. */
   readonly refused: { readonly rows: number; readonly latest: readonly RefusedRowStatus[] };
-  /** Bytes that this node has set aside because PostgreSQL lost them. */
+  /** Number of bytes that this node has preserved because PostgreSQL lost them. */
   readonly setAsideBytes: number;
-  /** How many times this process has emptied its replica and loaded a snapshot. */
+  /** Number of times that this process has emptied its replica and loaded a snapshot. */
   readonly rebases: number;
   readonly log: LogStatus;
 }
@@ -104,7 +105,7 @@ export interface UsageStoreStatus {
 export interface LogStatus {
   readonly trimmed: number;
   readonly bytes: number;
-  /** When the oldest remaining entry was appended; `undefined` without entries. */
+  /** Time when the oldest remaining entry was appended; `undefined` without entries. */
   readonly oldest: number | undefined;
 }
 
@@ -113,28 +114,28 @@ export interface PostgresLinkStatus {
   readonly connected: boolean;
   /** Time of the last change. */
   readonly since: number;
-  /** Why it is not connected, for people; empty if connected. */
+  /** The reason why it is not connected, for people; empty if connected. */
   readonly reason: string;
-  /** Number of commits of this process, their total duration (ms), and how many times the primary has changed. */
+  /** Number of commits of this process. Below: their total duration (ms), and the number of changes of the primary. */
   readonly commits: number;
   readonly commitMs: number;
   readonly failovers: number;
 }
 
 export interface NodeStatus {
-  /** Random id of its data directory. `name` is for people; two nodes may share it. */
+  /** Random id of the node's data directory. `name` is for people; two nodes can share a name. */
   readonly directory: string;
   readonly name: string;
   readonly version: string;
   /** `silent`: no heartbeat for more than ten seconds. `forgotten`: removed permanently. */
   readonly state: 'up' | 'silent' | 'done' | 'forgotten';
   readonly lastBeat: number;
-  /** Number of log entries that it has not applied yet. */
+  /** Number of log entries that the node has not applied yet. */
   readonly lag: number;
   readonly spoolBytes: number;
-  /** Time of its oldest unshipped packet; `undefined` if there is none. */
+  /** Time of the node's oldest unshipped packet; `undefined` if everything is shipped. */
   readonly oldestUnshipped: number | undefined;
-  /** Everything that it acknowledged before this time is shipped. */
+  /** Everything that the node acknowledged before this time is shipped. */
   readonly through: number;
 }
 
@@ -147,7 +148,7 @@ interface SpoolStatus {
 
 interface RefusedRowStatus {
   readonly stream: string;
-  /** The part of the entry that contains the row. */
+  /** The section of the entry that contains the row. */
   readonly place: string;
   readonly reason: string;
   readonly at: number;

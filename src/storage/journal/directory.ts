@@ -13,12 +13,12 @@ import {
   spareNames,
 } from './segment.ts';
 
-/** Whether a directory has no segments: its journal was folded, or nothing was appended to it. */
+/** True if a directory has no segments: its journal was folded, or nothing was appended to it. */
 export function isJournalEmpty(directory: string): boolean {
   return !existsSync(directory) || segmentNames(readdirSync(directory)).length === 0;
 }
 
-/** Whether no journal of a data directory has segments: the store has everything that was accepted. */
+/** True if no journal of a data directory has segments: the store has everything that was accepted. */
 export function areJournalsEmpty(data: string): boolean {
   return journalLanes(data).every((lane) => isJournalEmpty(join(getJournalsDirectory(data), lane)));
 }
@@ -27,7 +27,7 @@ export function areJournalsEmpty(data: string): boolean {
 const emptyName = 'empty';
 const emptyText = Buffer.from('This journal has no segments: the store has everything.\n');
 
-/** Records that a journal has no segments. Call it before the last one goes. */
+/** Records that a journal has no segments. Call it before the last segment is removed. */
 export function recordEmpty(files: JournalFiles): void {
   if (files.list().includes(emptyName)) return;
   const file = files.open(emptyName, 'create');
@@ -36,13 +36,16 @@ export function recordEmpty(files: JournalFiles): void {
   files.syncDirectory();
 }
 
-/** Undoes `recordEmpty` once the first segment is on disk. If a power loss brings the file back, only a removal goes unnoticed. */
+/**
+ * Undoes `recordEmpty` once the first segment is on disk. If a power loss brings the file back, the only consequence is
+ * that removed segments are not noticed.
+ */
 export function recordBegun(files: JournalFiles): void {
   files.remove(emptyName);
 }
 
 /**
- * Checks the directory of a journal that may hold data missing from its store.
+ * Checks the directory of a journal that can have data missing from its store.
  * @throws {JournalDamageError} if its segments were removed
  */
 export function checkSegments(directory: string): void {
@@ -50,18 +53,21 @@ export function checkSegments(directory: string): void {
   throw new JournalDamageError(
     `journal ${directory}`,
     'its segments are missing',
-    'Put them back, or restore a backup. To start without the packets that were not yet folded into the store, move the directory away',
+    'Put the segments back, or restore a backup. To start without the packets that were not yet folded into the store, move the directory away',
   );
 }
 
 const step = 1 << 20;
 
-/** Maximum number of spares: those that a slow reader frees at once, and one that was ready. Creating one writes all of it. */
+/**
+ * Maximum number of spares: the segments that a slow reader frees together, and one spare that was ready. Creating a spare
+ * writes all of it.
+ */
 const maxSpares = 3;
 
 /**
- * Prepares a spare segment unless one is ready: fills it with zeros, one MiB at a time, and yields in between. Two threads may do so at
- * the same time, with different files.
+ * Prepares a spare segment unless one is ready: fills it with zeros, one MiB at a time, and yields in between. Two
+ * threads can do so at the same time, with different files.
  * @param unfinished temporary name; the next call removes such a file left by a crash
  * @throws {Error} of the file system, such as ENOSPC
  */
@@ -96,11 +102,11 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
 }
 
 /**
- * Turns one folded segment into a spare, and removes the others. Runs on the thread of the reader. The newest segment stays, because the
- * writer may be appending to it. The new names need not be on disk until the writer begins a segment: after a power loss, the store has
- * the data of any restored segment.
+ * Turns one folded segment into a spare, and removes the others. Runs on the thread of the reader. The newest segment
+ * stays, because the writer can be appending to it. The new names need not be on disk until the writer begins a
+ * segment: after a power loss, the store has the data of any restored segment.
  * @param upTo the last frame that the store holds durably
- * @param last the last frame of all, once the writer is closed: then the newest segment is recycled as well
+ * @param last the last frame of the journal, once the writer is closed: then the newest segment is recycled as well
  */
 export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_INFINITY): void {
   const { files, segmentSize } = journal;
@@ -121,7 +127,7 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
   }
 }
 
-/** Removes refusals of segments before the newest. They are durably gone: beginning a segment syncs the directory. */
+/** Removes refusals of earlier segments, which are durably gone: beginning a segment syncs the directory. */
 function removeRefusals(files: JournalFiles, names: readonly string[], newest: number): void {
   for (const [generation, sequence] of refusedFrames(names))
     if (generation < newest) files.remove(refusalName(generation, sequence));

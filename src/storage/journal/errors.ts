@@ -1,12 +1,12 @@
 /** The code of `JournalWriteError`. */
 export const journalFailed = 'journal_failed';
 
-/** No spare segment is ready. The frame was not written. A later attempt may succeed. */
+/** No spare segment is ready. The frame was not written. A later attempt can succeed. */
 export class JournalFull extends Error {
   override readonly name = 'JournalFull';
 
   constructor(directory: string) {
-    super(`The journal ${directory} has no spare segment. Free disk space, or wait for the next one`);
+    super(`The journal ${directory} has no spare segment. Free disk space, or wait for the next segment`);
   }
 }
 
@@ -23,12 +23,12 @@ export class FrameTooLarge extends Error {
 export class JournalWriteError extends Error {
   override readonly name = 'JournalWriteError';
   readonly code = journalFailed;
-  /** `refused`: no replay returns the frame. `unknown`: the next start may find it, and counts it then. */
+  /** `refused`: no replay returns the frame. `unknown`: the next startup can find the frame, and then counts it. */
   readonly frameState: 'refused' | 'unknown';
 
   constructor(file: string, offset: number, frameState: 'refused' | 'unknown', cause: unknown) {
     const { message } = cause as Error;
-    const what = frameState === 'refused' ? 'The frame was refused' : 'The next start may count the frame';
+    const what = frameState === 'refused' ? 'The frame was refused' : 'The next start can still count the frame';
     super(`Cannot write journal segment ${file} at offset ${offset}: ${message}. ${what}`, { cause });
     this.frameState = frameState;
   }
@@ -38,7 +38,7 @@ export class JournalWriteError extends Error {
 export class JournalDamageError extends Error {
   override readonly name = 'JournalDamageError';
 
-  /** @param what a journal, or a place in one @param remedy a sentence without its full stop */
+  /** @param what a journal, or a place in a journal @param remedy a sentence without its full stop */
   constructor(what: string, reason: string, remedy: string) {
     super(`Cannot read ${what}: ${reason}. ${remedy}`);
   }

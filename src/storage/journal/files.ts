@@ -32,9 +32,9 @@ export interface JournalFile {
   read(target: Uint8Array, offset: number): number;
   /** @returns the number of bytes that were written */
   write(bytes: Uint8Array, offset: number): number;
-  /** Waits until what was written is on disk (fdatasync). */
+  /** Waits until the written bytes are on disk (fdatasync). */
   sync(): void;
-  /** @throws {Error} if its path no longer names this file: writes would be lost */
+  /** @throws {Error} if the path no longer names this file: writes would be lost */
   checkPlace(): void;
   close(): void;
 }
@@ -56,8 +56,9 @@ const retryMs = 20;
 const mostAttempts = 100;
 
 /**
- * Opens the directory of a journal, and creates it if it is missing. While too many files are open, opening one is retried for two
- * seconds: the server closes surplus connections sooner, and then no sender has to repeat its packets.
+ * Opens the directory of a journal, and creates it if it is missing. While too many files are open, opening a file is
+ * retried for two seconds. Within that time the server closes surplus connections, so that no sender has to repeat its
+ * packets.
  */
 export function journalDirectory(directory: string, pause = sleep): JournalFiles {
   if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) syncPath(dirname(directory));
@@ -74,7 +75,7 @@ export function journalDirectory(directory: string, pause = sleep): JournalFiles
   };
 }
 
-/** @param action opens a file, and has no effect if it cannot */
+/** @param action opens a file, and has no effect if it fails */
 function openedSoon<T>(action: () => T, pause: (ms: number) => void): T {
   for (let attempt = 1; ; attempt += 1) {
     try {

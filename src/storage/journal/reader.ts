@@ -23,15 +23,15 @@ export const incompleteText = 'the last frame is incomplete: expected after a po
 
 /** The end of the journal, in place of a sequence number. */
 const end = Number.POSITIVE_INFINITY;
-/** Maximum number of offsets to check for a frame. Senders may choose bytes that look like one. */
+/** Maximum number of offsets to check for a frame. Senders can choose bytes that look like a frame. */
 const mostLikely = 100;
 
 interface Reading {
   readonly segment: Segment;
   readonly window: Window;
-  /** Its last frame, once the writer has left the segment or failed. Anything after it was never acknowledged. */
+  /** The last frame, once the writer has left the segment or failed. Later bytes were never acknowledged. */
   last: number;
-  /** Where the next frame begins. */
+  /** Offset at which the next frame begins. */
   offset: number;
 }
 
@@ -42,14 +42,14 @@ export class JournalReader {
   #reading: Reading | undefined;
   #sequence: number;
   /**
-   * A frame that was begun after the last valid one; `undefined` if there is none. Set when `frames` has ended. A power loss leaves such
-   * a frame, which was never answered. Damage to the last frame looks the same.
+   * A frame that was begun after the last valid frame; `undefined` without such a frame. Set when `frames` has ended. A
+   * power loss leaves such a frame, which was never acknowledged. Damage to the last frame looks the same.
    */
   incompleteAt: { readonly segment: string; readonly offset: number } | undefined;
 
   /**
-   * @param after the last frame that the store holds: the first one returned is the next
-   * @throws {JournalDamageError} if a segment is not what was written, or if frames after that one are missing
+   * @param after the last frame that the store holds; the first frame returned is the next one
+   * @throws {JournalDamageError} if a segment differs from the written one, or if frames after `after` are missing
    */
   constructor(journal: Journal, after: number) {
     this.#journal = journal;
@@ -67,7 +67,7 @@ export class JournalReader {
 
   /**
    * Continues where the last call ended.
-   * @param upTo the last frame that the writer has acknowledged; without it, the first invalid frame ends the journal
+   * @param upTo the last frame that the writer has acknowledged; by default, the first invalid frame ends the journal
    * @throws {JournalDamageError} if a frame is damaged and others follow, or if frames are missing
    */
   *frames(upTo = end): Generator<Frame, void> {
@@ -98,14 +98,14 @@ export class JournalReader {
 
   #open(segments: readonly Segment[], index: number): void {
     const segment = segments[index]!;
-    const window = new Window(this.#journal, segment.name); // Before the other one is closed: opening a file may fail.
+    const window = new Window(this.#journal, segment.name); // Opening a file can fail, so the other window is closed later.
     this.#reading?.window.close();
     this.#reading = { segment, window, last: (segments[index + 1]?.first ?? end) - 1, offset: headerBlock };
     this.#sequence = segment.first - 1;
     this.#endBeforeRefusal();
   }
 
-  /** Ends the segment before a frame that was refused. An acknowledged one never was. */
+  /** Ends the segment before a frame that was refused. An acknowledged frame is never refused. */
   #endBeforeRefusal(): void {
     if (this.#reading === undefined) return;
     const refused = refusedFrames(this.#journal.files.list()).get(this.#reading.segment.generation) ?? end;
@@ -157,7 +157,7 @@ export class JournalReader {
     return false;
   }
 
-  /** The place of an incomplete frame, and what it means; `undefined` if there is none. */
+  /** The place of an incomplete frame, and its meaning; `undefined` if the last frame is complete. */
   get incomplete(): string | undefined {
     if (this.incompleteAt === undefined) return undefined;
     const { segment, offset } = this.incompleteAt;
@@ -173,12 +173,12 @@ export class JournalReader {
     return isBegun(bytes, offset, this.#sequence + 1, checksumStart(segment, offset));
   }
 
-  /** The sequence number of a valid frame after the end of the journal that the store lacks; `undefined` without one. */
+  /** Number of a valid frame after the end of the journal that the store lacks; `undefined` if nothing was found. */
   #laterFrame(after: number): number | undefined {
     const { segment, window } = this.#reading!;
     const lowest = Math.max(this.#sequence, this.#after) + 1;
     let checks = mostLikely;
-    // Chunks overlap by a header, which may begin at the end of one.
+    // Chunks overlap by a header, which can begin at the end of a chunk.
     for (let start = after; start < segment.size && checks > 0; start += chunk - frameHeader) {
       const bytes = window.read(start, Math.min(chunk, segment.size - start));
       const likely = likelyFrames(bytes, lowest, segment.size / frameHeader).slice(0, checks);
@@ -202,7 +202,7 @@ export class JournalReader {
   }
 }
 
-/** Maximum and initial read-ahead in bytes. The first read is short, because the rest may not be written yet. */
+/** Maximum read-ahead in bytes. The first read is shorter, because the rest is possibly not written yet. */
 export const chunk = 1 << 20;
 const firstChunk = 1 << 14;
 

@@ -4,13 +4,14 @@ import { JournalDamageError } from './errors.ts';
 import type { JournalFile, JournalFiles } from './files.ts';
 
 /**
- * A journal: a directory of segments, which are files of a fixed size, initially zeros. `JournalWriter` appends frames to the newest one,
- * on a thread of its own. On another thread, `JournalReader` reads them for the store, `recycle` turns folded segments into spares, and
- * `prepareSpare` makes the first spare. The writer turns a spare into its next segment.
+ * A journal: a directory of segments, which are files of a fixed size, initially zeros. `JournalWriter` appends frames
+ * to the newest segment, on a separate thread. On another thread, `JournalReader` reads frames for the store, `recycle`
+ * turns folded segments into spares, and `prepareSpare` makes the first spare. The writer turns a spare into its next
+ * segment.
  */
 export interface Journal {
   readonly files: JournalFiles;
-  /** 16 random bytes that the store of the same data directory keeps. */
+  /** 16 random bytes, which the store of the same data directory records. */
   readonly id: Uint8Array;
   /** Bytes, a multiple of 4 KiB, at most 1 GiB. */
   readonly segmentSize: number;
@@ -19,7 +20,7 @@ export interface Journal {
 /** A file of frames with consecutive sequence numbers. */
 export interface Segment {
   readonly name: string;
-  /** Ascending in the order in which segments were begun. */
+  /** Number of the segment, ascending in the order in which segments were begun. */
   readonly generation: number;
   readonly first: number;
   /** Size of the file in bytes, which never changes. */
@@ -31,11 +32,11 @@ export interface Segment {
 export interface JournalPosition {
   readonly generation: number;
   readonly offset: number;
-  /** The sequence number of the frame before it; 0 for none. */
+  /** The sequence number of the frame before the segment; 0 without such a frame. */
   readonly sequence: number;
 }
 
-/** The first bytes of a segment are its header. Frames begin after it, on a page of their own. */
+/** The first bytes of a segment are its header. Frames begin after it, on a separate page. */
 export const headerBlock = 4096;
 const layout = 1;
 const magic = Buffer.from('flagmtrJ');
@@ -43,7 +44,7 @@ const magic = Buffer.from('flagmtrJ');
 const fields = { layout: 8, id: 16, generation: 32, size: 40, first: 48, checksum: 56 };
 const headerSize = 60;
 
-/** File names. The name of a spare contains the generation of its old frames; 0 for none. */
+/** File names. The name of a spare contains the generation of its old frames, or 0 without old frames. */
 const pad = (generation: number) => String(generation).padStart(10, '0');
 export const segmentName = (generation: number) => `${pad(generation)}.segment`;
 export const spareName = (generation: number) => `spare-${pad(generation)}`;
@@ -62,7 +63,7 @@ export function spareNames(names: readonly string[]): string[] {
  */
 export const refusalName = (generation: number, sequence: number) => `refused-${pad(generation)}-${sequence}`;
 
-/** The first frame that was refused, by the generation of its segment. No other one follows it there. */
+/** The first refused frame of each segment, by generation. No other frame follows it in its segment. */
 export function refusedFrames(names: readonly string[]): ReadonlyMap<number, number> {
   const numbers = names.map((name) => /^refused-(\d{10})-(\d+)$/.exec(name)?.slice(1).map(Number));
   return new Map(numbers.filter((pair) => pair !== undefined) as [number, number][]);
@@ -93,7 +94,10 @@ export function encodeHeader(id: Uint8Array, { generation, size, first }: Segmen
   return header;
 }
 
-/** In the order in which they were begun. @throws {JournalDamageError} if one was changed, or belongs to another journal */
+/**
+ * The segments in the order in which they were begun.
+ * @throws {JournalDamageError} if a segment was changed, or belongs to another journal
+ */
 export function readSegments(journal: Journal): Segment[] {
   return segmentNames(journal.files.list()).map((name) => readHeader(journal, name));
 }
@@ -143,7 +147,7 @@ export function damage({ files }: Journal, name: string, offset: number, reason:
 
 function foreign({ files }: Journal, name: string): JournalDamageError {
   const reason = 'it belongs to another data directory';
-  return new JournalDamageError(placeIn(files, name), reason, 'Move it back there');
+  return new JournalDamageError(placeIn(files, name), reason, 'Move it back to that directory');
 }
 
 function later({ files }: Journal, name: string, version: number): JournalDamageError {
@@ -178,7 +182,7 @@ export function checksumStart(segment: { readonly seed: number }, offset: number
   return (segment.seed ^ offset) >>> 0;
 }
 
-/** The target is large enough. Returns the end of the frame, without padding. */
+/** Encodes a frame into a target that is large enough. Returns the end of the frame, without padding. */
 export function encodeFrame(target: Buffer, sequence: number, chunks: readonly Uint8Array[], start: number): number {
   let end = frameHeader;
   for (const chunk of chunks) {
@@ -205,23 +209,24 @@ export const framePage = 4096;
  */
 export function isBegun(bytes: Buffer, offset: number, sequence: number, start: number): boolean {
   if (bytes.subarray(0, frameHeader).every((byte) => byte === 0)) return false;
-  // Within a page, the write of the frame before has left zeros. A page of its own may have any bytes of a recycled segment.
+  // Within a page, the write of the frame before has left zeros. A new page can have any bytes of a recycled segment.
   if (offset % framePage !== 0 || sequenceAt(bytes, 0) === sequence) return true;
   const repaired = Buffer.from(bytes);
   repaired.writeBigUInt64LE(BigInt(sequence), 8);
   return decodeFrame(repaired, start) !== undefined;
 }
 
-/** `undefined` if the checksum does not match. */
+/** Decodes a frame; `undefined` if the checksum does not match. */
 export function decodeFrame(bytes: Buffer, start: number): Frame | undefined {
   if (crc32(bytes.subarray(4), start) !== bytes.readUInt32LE(0)) return undefined;
   return { sequence: sequenceAt(bytes, 0), body: bytes.subarray(frameHeader) };
 }
 
 /**
- * The offsets in a buffer at which a frame may begin, by its sequence number. The buffer begins where a frame may.
+ * The offsets in a buffer at which a frame can begin, by its sequence number. The buffer begins at a possible start of
+ * a frame.
  * @param first the lowest sequence number
- * @param count how many sequence numbers there are from that one on, less than 2^32
+ * @param count number of sequence numbers from `first` on, less than 2^32
  */
 export function likelyFrames(bytes: Buffer, first: number, count: number): number[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -32,13 +32,15 @@ export class JournalWriter {
   #sequence: number;
   readonly #buffer: Buffer;
   #failure: JournalWriteError | undefined;
-  /** True if a next segment may have begun: frames after it in this one would not be found. */
+  /** True if a next segment has possibly begun: later frames in this segment would not be found. */
   #isLeft = false;
 
   /**
-   * Begins a new segment in a spare, or in a short file if there is none. Never appends to a segment of an earlier process.
+   * Begins a new segment in a spare, or in a short file without a spare. Never appends to a segment of an earlier
+   * process.
    * @param last the sequence number of the last frame, which the store holds
-   * @param shortSize bytes of the short file, a multiple of 4 KiB, so that the first commit does not wait for a long one
+   * @param shortSize bytes of the short file, a multiple of 4 KiB, so that the first commit does not wait for a long
+   * file
    * @throws {Error} of the file system
    */
   constructor(journal: Journal, last: number, shortSize = 1 << 20) {
@@ -60,10 +62,10 @@ export class JournalWriter {
 
   /**
    * Appends one frame, with one write and one flush.
-   * @returns its sequence number; it is on disk
-   * @throws {FrameTooLarge} if it fits into no segment
+   * @returns the sequence number of the frame, which is on disk
+   * @throws {FrameTooLarge} if the frame fits into no segment
    * @throws {JournalFull} if the segment is full and no spare is ready: try again later
-   * @throws {JournalWriteError} if the disk failed, and from then on
+   * @throws {JournalWriteError} if the disk failed, and on every later call
    * @throws {Error} of the file system if it is full, or if too many files are open: try again later
    */
   append(chunks: readonly Uint8Array[]): number {
@@ -103,13 +105,13 @@ export class JournalWriter {
       this.#file.checkPlace();
     } catch (error) {
       const isInvalid = this.#invalidate();
-      // A copy-on-write file system may be full. No flush has failed, so the next frame may overwrite this one.
+      // A copy-on-write file system can be full. No flush has failed, so the next frame can overwrite this one.
       if (written === undefined && isInvalid && shortageIn(error) === 'space') throw error;
       throw this.#fail(isInvalid || this.#recordRefusal() ? 'refused' : 'unknown', error);
     }
   }
 
-  /** Overwrites the header of a frame whose write or flush failed. Returns whether that is on disk. */
+  /** Overwrites the header of a frame whose write or flush failed. Returns true if the new header is on disk. */
   #invalidate(): boolean {
     try {
       const isWritten = this.#file.write(Buffer.alloc(frameHeader), this.#offset) === frameHeader;
@@ -120,7 +122,7 @@ export class JournalWriter {
     }
   }
 
-  /** Refuses the frame by a name in the directory, which is in other blocks. Returns whether that is on disk. */
+  /** Refuses the frame by a name in the directory, in other blocks of the disk. Returns true if it is on disk. */
   #recordRefusal(): boolean {
     const { files } = this.#journal;
     try {
@@ -169,10 +171,10 @@ function shortSpare({ files, segmentSize }: Journal, size: number): string {
 
 /** Gives a spare its header and its name. A power loss leaves either the spare or an empty segment. */
 function beginSegment({ files, id }: Journal, spare: string, first: number): [Segment, JournalFile] {
-  // Its name as a spare must be on disk before its old header goes.
+  // The name of the spare must be on disk before its old header is overwritten.
   files.syncDirectory();
   const generation = nextGeneration(files.list());
-  // Take it first: another thread may be renaming a new spare to the same name.
+  // Take it first: another thread can be renaming a new spare to the same name.
   files.rename(spare, taken);
   const segment = describeSegment(id, generation, first, files.size(taken) ?? 0);
   writeAndSync(files, taken, encodeHeader(id, segment), 0);

@@ -39,7 +39,7 @@ import type {
   WebhookDelivery,
 } from './records.ts';
 
-/** Declares a table of records. @param name in the file, if it differs */
+/** Declares a table of records. @param name the table's name in the file, if it differs */
 const table = <Value>(name?: string) => ({ name }) as { readonly name?: string; readonly value?: Value };
 
 const tables = {
@@ -65,7 +65,7 @@ const tables = {
   invalidated: table<true>(), // The invalidation list of access tokens, by `invalidationKey`. The value has no meaning.
   assertions: table<true>(), // The accepted client assertions, by `assertionKey`. The value has no meaning.
   totp: table<Totp>(), // By the id of the user.
-  signInPolicy: table<SignInPolicy>(), // One record, `installation`. Without it, the default applies.
+  signInPolicy: table<SignInPolicy>(), // One record, `installation`. If it is missing, the default applies.
   signingKeys: table<SigningKey | RetiredKey>(), // By `kid`.
   webhooks: table<Webhook>(), // By `id`.
   webhookDeliveries: table<WebhookDelivery>(), // By `deliveryKey`.
@@ -95,23 +95,23 @@ export type AccountTable<Name extends TableName> = Database<AccountRecords[Name]
 
 type Tables = { readonly [Name in TableName]: AccountTable<Name> };
 
-/** The accounts of a data directory. Reads return what is on disk. */
+/** The accounts of a data directory. Reads return the state on disk. */
 export interface AccountTables extends Tables {
-  /** Whether all data files were checked for damage before they were opened, or time ran out. */
+  /** True if all data files were checked for damage before they were opened; false if time ran out. */
   readonly fullyChecked: boolean;
   readonly lmdb: LmdbEnvironment;
 }
 
-/** Call it before opening any other store of the directory. @throws {Error} as `checkStores` and `openLaidOut` */
+/** Opens the accounts, before any other store. @throws {Error} as `checkStores` and `openLaidOut` do */
 export function openAccountTables(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): AccountTables {
   const fullyChecked = checkStores(data, clock);
   return accountTablesIn(openLaidOut(data, accountsLayout), fullyChecked);
 }
 
 /**
- * Opens the accounts environment while a service may be using it. The pages of its files change then, so they are not checked.
- * Write only data that the service does not cache in memory.
- * @throws {Error} if there is none, it has another layout, or as `waitUntilSharable` and `checkStores`
+ * Opens the accounts environment while a service is possibly using it. The pages of its files change then, so they are not
+ * checked. Write only data that the service does not cache in memory.
+ * @throws {Error} if the environment is missing or has another layout, or as `waitUntilSharable` and `checkStores` do
  */
 export async function attachAccountTables(data: string): Promise<AccountTables> {
   if (!isPresent(getDataFile(data, 'accounts')))
@@ -134,13 +134,13 @@ export interface CopyState {
   readonly version: number;
   /** The id of the change that led to this version: a decimal number. */
   readonly change: string;
-  /** The copied tables. A later version of this program may have more. */
+  /** The copied tables. A later version of this program can have more tables. */
   readonly tables: string;
-  /** Whether PostgreSQL has lost changes that were here, and the consequences are not handled yet. */
+  /** True if PostgreSQL has lost changes that were here, and the consequences are not handled yet. */
   readonly lossOpen: boolean;
-  /** The repair mark of the last copy. A higher one means that another node has done the repair. */
+  /** The repair number of the last copy. A higher number means that another node has done the repair. */
   readonly lossMark?: number;
-  /** Whether the accounts are being adopted by PostgreSQL and may not be there yet: see replication/adoption. */
+  /** True if the accounts are being adopted by PostgreSQL and are possibly not there yet: see replication/adoption. */
   readonly adopting?: true;
 }
 

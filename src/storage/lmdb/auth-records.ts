@@ -3,11 +3,11 @@ import type { Factor } from '../../contract/sign-in.ts';
 
 /** The records of the auth host. Times are Unix milliseconds unless noted as seconds; secrets are kept as SHA-256, hex. */
 
-/** How a sign-in was proven. */
+/** The proof of a sign-in. */
 export interface Authentication {
-  /** In the order of their proof. */
+  /** The factors in the order of their proof. */
   readonly factors: readonly Factor[];
-  /** Absent unless an identity provider proved it. */
+  /** Absent if the sign-in was not proven by an identity provider. */
   readonly provider?: ProviderSession;
   /** `User-Agent` of the browser, at most 256 characters. */
   readonly userAgent: string;
@@ -21,9 +21,9 @@ interface ProviderSession {
   readonly subject: string;
   /** The `sid` of the session there; `null` if the provider sent none. */
   readonly sid: string | null;
-  /** For the sign-out there. */
+  /** Needed for the sign-out at the provider. */
   readonly idToken?: string;
-  /** Present if the sign-in counts as one factor; others count as two. */
+  /** Present if the sign-in counts as one factor. Otherwise it counts as two. */
   readonly isOneFactor?: true;
 }
 
@@ -32,21 +32,21 @@ interface FromSignIn {
   readonly authentication?: Authentication;
 }
 
-/** A client's session from one sign-in: a chain of refresh tokens, of which the last is valid, and the last access token. */
+/** A client's session from one sign-in: a chain of refresh tokens (the last is valid) and the last access token. */
 export interface Session extends FromSignIn {
   readonly userId: string;
   readonly clientId: string;
-  /** The key of the browser's sign-in that created it, which may have ended. */
+  /** The key of the browser's sign-in that created the session. The sign-in has possibly ended. */
   readonly signIn: string;
   readonly scope: string;
-  /** When the user signed in, seconds. */
+  /** Time of the user's sign-in, seconds. */
   readonly authTime: number;
-  /** The lifetime of the session counts from here. */
+  /** Start of the session's lifetime. */
   readonly createdAt: number;
-  /** Hash of the valid refresh token. All others of the session were used before. */
+  /** Hash of the valid refresh token. All other refresh tokens of the session were used before. */
   readonly refreshHash: string;
   readonly refreshedAt: number;
-  /** The last access token, which the next one replaces; `exp` in seconds. */
+  /** The last access token, which the next token replaces; `exp` in seconds. */
   readonly access: { readonly jti: string; readonly exp: number };
 }
 
@@ -64,11 +64,11 @@ export interface AuthorizationCode extends FromSignIn {
   /** Seconds. */
   readonly authTime: number;
   readonly expiresAt: number;
-  /** The key of the session that it was exchanged for; `null` before the exchange. */
+  /** The key of the session that the code was exchanged for; `null` before the exchange. */
   readonly session: string | null;
 }
 
-/** A user's grant to a device: to act for them, within a scope. */
+/** A user's grant to a device, which can then act for the user, within a scope. */
 export interface Allowance extends FromSignIn {
   readonly userId: string;
   readonly signIn: string;
@@ -81,11 +81,11 @@ export interface Allowance extends FromSignIn {
 export interface DeviceCode {
   readonly clientId: string;
   readonly scope: string;
-  /** The name of the device, or of a program on it. */
+  /** Network address of the device, or of a program on it. */
   readonly address: string;
-  /** The owner of `address`. */
+  /** The network of `address`. */
   readonly network: string;
-  /** Hash of the code that the device polls with. */
+  /** Hash of the code with which the device polls. */
   readonly codeHash: string;
   readonly expiresAt: number;
   /** `null` until the user has decided. */
@@ -96,9 +96,9 @@ export interface SignIn extends FromSignIn {
   readonly userId: string;
   /** SHA-256 (hex) of the user's password hash at the time: a new password ends the sign-in. */
   readonly passwordId: string;
-  /** When the user signed in, perhaps earlier at a provider; seconds. */
+  /** Time of the user's sign-in, possibly earlier at a provider; seconds. */
   readonly authTime: number;
-  /** When the browser entered here. Absent from records of an earlier release: then it is `authTime`. */
+  /** Time when the browser signed in here. Absent from records of an earlier release; it is then `authTime`. */
   readonly startedAt?: number;
   readonly lastSeenAt: number;
   readonly expiresAt: number;
@@ -108,9 +108,9 @@ export interface SignIn extends FromSignIn {
 export interface Passkey {
   readonly userId: string;
   readonly credentialId: string;
-  /** As a COSE key (RFC 9052 §7). */
+  /** The public key as a COSE key (RFC 9052 §7). */
   readonly publicKey: string;
-  /** The signature counter, 0 if the authenticator has none. */
+  /** The signature counter, 0 if the authenticator does not count. */
   readonly counter: number;
   readonly transports: readonly string[];
   /** The model of the authenticator. */
@@ -120,7 +120,7 @@ export interface Passkey {
   readonly createdAt: number;
   /** `null` before the first sign-in. */
   readonly lastUsedAt: number | null;
-  /** The challenges that it has answered, until they expire: each is valid once. */
+  /** The challenges that the passkey has answered, until they expire: each challenge is valid once. */
   readonly answered: readonly { readonly challenge: string; readonly expiresAt: number }[];
 }
 
@@ -133,7 +133,7 @@ export interface Totp {
   /** The time step of the last accepted code. Codes up to it are not accepted again. */
   readonly lastStep: number;
   readonly lastUsedAt: number;
-  /** Hashes of the unused codes, without separators. */
+  /** Hashes of the unused recovery codes, without separators. */
   readonly recoveryCodes: readonly string[];
 }
 
@@ -151,14 +151,14 @@ export type Jwk = Readonly<Record<string, unknown>>;
 
 /** A public key that a client has registered, with the only algorithm that it verifies. */
 export interface PublicKey {
-  /** As given, or the thumbprint (RFC 7638). */
+  /** The id as given by the client, or the thumbprint (RFC 7638). */
   readonly kid: string;
   readonly alg: SigningAlgorithm;
-  /** Without other members. */
+  /** The public members of the key only. */
   readonly publicJwk: Jwk;
 }
 
-/** Whose tokens an API key accepts in place of a secret: those of workloads, such as CI jobs. */
+/** The tokens that an API key accepts in place of a secret: tokens of workloads, such as CI jobs. */
 export interface Trust {
   /** Compared exactly with the claim `iss`. */
   readonly issuer: string;
@@ -166,9 +166,9 @@ export interface Trust {
   readonly audience: string;
   /** A pattern: see `accounts/trusts.ts`. */
   readonly subject: string;
-  /** Further claims, which must have these texts. */
+  /** Further claims that the tokens must have, with these texts. */
   readonly claims?: readonly (readonly [name: string, value: string])[];
-  /** The keys of an issuer that cannot be reached. Absent if they are read from it. */
+  /** Static keys of an unreachable issuer. Absent if its keys are fetched. */
   readonly publicKeys?: readonly PublicKey[];
 }
 
@@ -177,7 +177,7 @@ interface KeyRecord {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly createdAt: number;
-  /** Whether its rotation is not in the audit log yet: only the service writes the log. */
+  /** True if the rotation is not in the audit log yet: only the service writes the log. */
   readonly unaudited?: true;
 }
 
@@ -185,13 +185,13 @@ export interface SigningKey extends KeyRecord {
   readonly privateJwk: Jwk;
 }
 
-/** A replaced key. Its private part is deleted; the public part stays while its tokens may be valid. */
+/** A replaced key. Its private half is deleted; the public half stays while its tokens can be valid. */
 export interface RetiredKey extends KeyRecord {
   readonly publicJwk: Jwk;
   readonly retiredAt: number;
 }
 
-/** A service that users sign in with (OpenID Connect Core 1.0). */
+/** A service with which users sign in (OpenID Connect Core 1.0). */
 export interface IdentityProvider {
   readonly id: string;
   readonly number: number;
@@ -203,22 +203,22 @@ export interface IdentityProvider {
   /** `null` for a public client. Encrypted in PostgreSQL. */
   readonly clientSecret: string | null;
   readonly scopes: readonly string[];
-  /** Whether a verified e-mail address links a user who has not signed in with it before. */
+  /** True if a verified e-mail address links a user who has not signed in with the provider before. */
   readonly linkByEmail: boolean;
-  /** Whether an unknown user is created. */
+  /** True if unknown users are created. */
   readonly createUsers: boolean;
-  /** The team of created users besides those of the rules, if any. */
+  /** The team of created users in addition to the teams of the rules, if any. */
   readonly defaultTeam: string | null;
   readonly defaultRole: Role;
   readonly claimRules: readonly ClaimRule[];
-  /** Whether its sign-in counts as two factors. */
+  /** True if a sign-in with the provider counts as two factors. */
   readonly trustsSecondFactor: boolean;
   readonly enabled: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** Gives members of a group a role in a team: those whose claim is, or contains, the value. */
+/** Gives members of a group a role in a team. A user belongs to the group if the claim is, or contains, the value. */
 export interface ClaimRule {
   readonly claim: string;
   readonly value: string;
@@ -233,9 +233,9 @@ export interface LinkedIdentity {
   readonly userId: string;
   readonly issuer: string;
   readonly subject: string;
-  /** The provider's e-mail address of the user at the last sign-in, for people. */
+  /** The user's e-mail address at the provider at the last sign-in, for people. */
   readonly email: string | null;
-  /** The memberships that rules gave, by team. */
+  /** The memberships that rules have given, by team. */
   readonly given: Readonly<Record<string, GivenRole>>;
   readonly linkedAt: number;
   readonly lastUsedAt: number;
@@ -243,11 +243,11 @@ export interface LinkedIdentity {
 
 export interface GivenRole {
   readonly role: Role;
-  /** The role before, which returns when no rule applies; `null` if the user was not a member. */
+  /** The previous role, which returns when no rule applies; `null` if the user was not a member. */
   readonly before: Role | null;
 }
 
-/** A sign-in with a provider, for its back-channel logout. It remains while sessions from the sign-in may. */
+/** A sign-in with a provider, for its back-channel logout. It remains while sessions from the sign-in can exist. */
 export interface ProviderSignIn {
   readonly userId: string;
   /** The key of the sign-in. */

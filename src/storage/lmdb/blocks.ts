@@ -9,8 +9,8 @@ export interface Counts {
 }
 
 /**
- * A summary of a metric's values, sufficient to read it as a counter or as a gauge: its kind may be declared later.
- * `lastAt` is Unix milliseconds.
+ * A summary of a metric's values, sufficient to read it as a counter or as a gauge, because its kind can be declared
+ * later. `lastAt` is Unix milliseconds.
  */
 export interface Measurement {
   sum: number;
@@ -67,13 +67,13 @@ export const measurementCodec: CellCodec<Measurement> = {
 };
 
 /**
- * The storage format of cells. Cells of neighbouring series in one bucket form a block, which is one value: one put is cheaper than
- * thirty.
+ * The storage format of cells. Cells of neighbouring series in one bucket form a block, which is one value: one put is
+ * cheaper than thirty puts.
  *
  * Key, big-endian so that LMDB sorts it numerically: environment (u32), bucket width (u8), bucket start (u32, minutes
- * since the epoch), block (u32, a series' ordinal divided by the cells of a block). The blocks of an environment's bucket
- * are adjacent: a commit dirties few pages, a report is one range scan, and deleting an environment is one range.
- * Value, little-endian: a mask (u32) of the cells that are present, then those cells in order.
+ * since the epoch), block (u32, a series' ordinal divided by the cells of a block). The blocks of an environment's
+ * bucket are adjacent: a commit dirties few pages, a report is one range scan, and deleting an environment is one
+ * range. Value, little-endian: a mask (u32) of the cells that are present, then these cells in order.
  */
 export const cellsPerBlock = 32;
 const keyBytes = 13;
@@ -127,7 +127,7 @@ export function blockKey(block: number, bucket: number): Buffer {
 
 export const blocksPerEnvironment = seriesPerEnvironment / cellsPerBlock;
 
-/** The position of a block among those of its environment and width: by start of its bucket, then by block. */
+/** The position of a block among the blocks of its environment and width: by start of its bucket, then by block. */
 export function computePlace(minute: number, block = 0): number {
   return minute * blocksPerEnvironment + (block % blocksPerEnvironment);
 }
@@ -262,7 +262,7 @@ export function* numbersOfEnvironments(table: Table): Generator<number> {
   }
 }
 
-/** The minute at which the last bucket of a width starts; undefined if an environment has none. */
+/** The minute at which the last bucket of a width starts; `undefined` if an environment has no such bucket. */
 export function lastBucket(table: Table, environment: number, width: BucketWidth): number | undefined {
   const start = writeKey(environment, width, 2 ** 32 - 1, 0);
   const end = writeKey(environment, width, 0, 0);

@@ -4,14 +4,14 @@ import { type LmdbEnvironment, openTable, type Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 
 /**
- * How far the counts of an environment are rolled up. A minute's counts are rolled up to its hour once the minute is over, and an
- * hour's counts to its day. An hour's cell lacks only its minutes from `minutes` on, and a day's cell only its hours from `hours`
- * on. The narrower cells stay until their retention ends.
+ * The roll-up state of the counts of an environment. A minute's counts are rolled up to its hour once the minute is
+ * over, and an hour's counts to its day. An hour's cell lacks only its minutes from `minutes` on, and a day's cell only
+ * its hours from `hours` on. The narrower cells stay until their retention ends.
  *
- * Key: environment (u32, big-endian). Value: the numbers, as little-endian doubles. `lateUsers` may be missing.
+ * Key: environment (u32, big-endian). Value: the numbers, as little-endian doubles. `lateUsers` can be missing.
  */
 export interface RollUpState {
-  /** The first place (see `placeOf`) whose minute cells are not in their hour's cell. */
+  /** The first place (see `computePlace`) whose minute cells are not in their hour's cell. */
   readonly minutes: number;
   /** The first place whose hour cells are not in their day's cell. */
   readonly hours: number;
@@ -19,9 +19,12 @@ export interface RollUpState {
   readonly minutesFrom: number;
   /** The minute before which hour cells were deleted or never existed. */
   readonly hoursFrom: number;
-  /** Number of commits that added to a rolled-up cell. While all of these fields stay, so do the rolled-up counts. */
+  /** Number of commits that added to a rolled-up cell. While all fields are unchanged, so are the rolled-up counts. */
   readonly late: number;
-  /** Number of commits that added a user to a past day (see `daysOver`). While all of these fields stay, so do its users. */
+  /**
+   * Number of commits that added a user to a past day (see `daysOver`). While all of these fields stay the same, the
+   * users of past days stay the same.
+   */
   readonly lateUsers: number;
 }
 
@@ -43,7 +46,7 @@ export function readRollUpState(table: Table, environment: number, at?: Snapshot
   return Object.fromEntries(numbers) as RollUpState;
 }
 
-/** Writes the marks. Call it in the transaction that changes the counts. */
+/** Writes the roll-up state. Call it in the transaction that changes the counts. */
 export function putRollUpState(table: Table, environment: number, carried: RollUpState): void {
   const value = Buffer.allocUnsafe(fields.length * 8);
   for (const [at, field] of fields.entries()) value.writeDoubleLE(carried[field], at * 8);
@@ -51,9 +54,9 @@ export function putRollUpState(table: Table, environment: number, carried: RollU
 }
 
 /**
- * Migrates layout 1 to 2. In layout 1 each count is in one cell only: first its minute's, later its hour's, and then its day's.
- * Nothing is rolled up at first, and hours and days with cells lack narrower ones. Upkeep rolls up the rest in the background;
- * until then, reports read the narrower cells.
+ * Migrates layout 1 to 2. In layout 1 each count is in one cell only: first its minute's, later its hour's, and then
+ * its day's. Nothing is rolled up at first, and hours and days with cells lack the narrower cells. Upkeep rolls up the
+ * rest in the background; until then, reports read the narrower cells.
  */
 export function initializeRollUp(lmdb: LmdbEnvironment): void {
   const counts = openTable(lmdb, 'counts');

@@ -26,13 +26,13 @@ interface Reference {
   readonly bytes: number | undefined;
 }
 
-/** Offsets in a meta page. The first two pages of a file are meta pages; commits write them in turn. */
+/** Offsets in a meta page. The first two pages of a file are meta pages; commits write them alternately. */
 const metaPage = { magic: 16, version: 20, pageSize: 40, freeRoot: 80, mainRoot: 128, lastPage: 136, transaction: 144 };
 const metaBytes = 152;
 const magic = 0xbeefc0de;
 const dataVersion = 1;
 
-/** Whether pages of a store can have a size: LMDB uses the system's page size. */
+/** True if pages of a store can have this size: LMDB uses the system's page size. */
 export function isPageSize(bytes: number): boolean {
   return bytes >= 512 && bytes <= 65_536 && Number.isInteger(Math.log2(bytes));
 }
@@ -108,7 +108,7 @@ function pagesOfList(list: Buffer, pages: number): readonly number[] | undefined
   return inOrder ? numbers : undefined;
 }
 
-/** The number of pages of a long value, according to its first page; 0 if that page does not match a value of this length. */
+/** Number of pages of a long value, according to its first page; 0 if that page is not for a value of this length. */
 function pagesOfValue(page: Buffer, number: number, bytes: number): number {
   if (page.length < header.bytes || readNumber(page, header.number) !== number) return 0;
   const count = page.readUInt32LE(header.count);
@@ -144,10 +144,10 @@ function readNumber(page: Buffer, at: number): number {
   return Number(page.readBigUInt64LE(at));
 }
 
-/** Maximum number of pages by which a sound file may end before its last page number. */
+/** Maximum number of pages at the end that a sound file can lack. */
 const maxMissing = 2 ** 20;
 
-/** As `checkStatePages` for the last state of a file that must not change meanwhile. */
+/** Checks, as `checkStatePages` does, the last state of a file that must not change during the check. */
 export function* checkPages(descriptor: number): Reading<string | undefined> {
   if (fstatSync(descriptor).size === 0) return 'it is empty';
   const meta = newestMeta(descriptor);
@@ -156,9 +156,10 @@ export function* checkPages(descriptor: number): Reading<string | undefined> {
 }
 
 /**
- * Checks all pages of one state of a data file, and pauses after each. A reader of that state must keep them from being reused.
+ * Checks all pages of one state of a data file, and pauses after each. A reader of that state must keep the pages from
+ * being reused.
  * @param used receives consecutive pages in use
- * @returns the fault; `undefined` if there is none
+ * @returns the fault; `undefined` if all pages are sound
  */
 export function* checkStatePages(
   descriptor: number,
@@ -201,27 +202,27 @@ function findNewest(bytesAt: (position: number) => Buffer): Meta | undefined {
   return second.transaction > first.transaction ? second : first;
 }
 
-/** Reads from `position` into `buffer`; less at the end of the file. */
+/** Reads from `position` into `buffer`; less than its length at the end of the file. */
 function read(descriptor: number, position: number, buffer: Buffer): Buffer {
   const bytes = readSync(descriptor, buffer, 0, buffer.length, position);
   return bytes === buffer.length ? buffer : buffer.subarray(0, bytes);
 }
 
 /*
- * Why LMDB itself cannot do this: native/check-pages.c checks a page when LMDB takes it from an open file. It does not walk the
- * trees, so it finds neither a page with two uses nor one that nobody has asked for yet. It reads through the memory map, so a
- * file that was cut off would end the process (SIGBUS). And a backup needs the list of the pages in use, of a state that a
- * reader holds, with pauses between the pages.
+ * LMDB itself cannot do this. native/check-pages.c checks a page when LMDB takes it from an open file. It does not walk
+ * the trees, so it finds neither a page with two uses nor a damaged page that was not read yet. It reads through the
+ * memory map, so a truncated file would end the process (SIGBUS). And a backup needs the list of the pages in use, of a
+ * state that a reader holds, with pauses between the pages.
  */
 
 interface Pages {
   readonly pageSize: number;
   readonly count: number;
-  /** Number of page numbers in use. A sound file may end before the last of them if those pages are unused. */
+  /** One more than the largest page number in use. A sound file can end earlier if its last pages are unused. */
   readonly end: number;
-  /** Reads consecutive pages into a buffer. @returns the bytes that the file has of them */
+  /** Reads consecutive pages into a buffer. @returns the bytes that the file has of these pages */
   read(first: number, into: Buffer): Buffer;
-  /** Receives consecutive pages in use: those of the trees and of long values. */
+  /** Receives consecutive pages in use: pages of the trees and of long values. */
   used(first: number, count: number): void;
 }
 
@@ -287,7 +288,7 @@ class TreeWalk {
     return isSound ? undefined : page;
   }
 
-  /** @returns whether the references may be valid */
+  /** @returns true if the references can be valid */
   #follow({ page, bytes }: Reference): boolean {
     if (page === noPage) return true;
     if (page >= this.#pages.count) return false;
@@ -306,7 +307,7 @@ class TreeWalk {
     return !this.#ofFreeList || this.#takeLongList(page, bytes);
   }
 
-  /** A list contains each page at most once, which bounds its length before memory is allocated. */
+  /** Takes a long list of free pages. It has each page once, which bounds its length before memory is allocated. */
   #takeLongList(page: number, bytes: number): boolean {
     const { pageSize, end, read } = this.#pages;
     if (bytes > 8 * (end + 1)) return false;

@@ -7,9 +7,9 @@ import type { Table } from './lmdb.ts';
 import { wholeMs } from './messages.ts';
 
 /**
- * A bucket of an SDK that can send it again. The SDK keeps the start of an unconfirmed bucket and adds to it, so the next
- * message repeats the totals of the last one. Other processes can have the same start, so a message that does not
- * clearly repeat the last one of its identity counts in full.
+ * A bucket of an SDK that can send the bucket again. The SDK keeps the start of an unconfirmed bucket and adds to it,
+ * so its next message repeats the totals of the last message. Other processes can have the same start, so a message
+ * that does not clearly repeat the last message of its identity counts in full.
  */
 export interface CumulativeMessage {
   /** 128 bits: the number of the application, the start (Unix seconds), and a hash of the sender and the start. */
@@ -17,11 +17,11 @@ export interface CumulativeMessage {
   /** Unix ms. */
   readonly at: number;
   /**
-   * Identity of the registration that states the SDK and its interval; empty if the message states them itself. A registration
-   * has the same value as `identity`.
+   * Identity of the registration that states the SDK and its interval; empty if the message states them itself. A
+   * registration has the same value as `identity`.
    */
   readonly sender: Uint8Array;
-  /** One of `repeats`: what the SDK repeats, unless its registration states something else. */
+  /** One of `repeats`: the rows that the SDK repeats, unless its registration states something else. */
   readonly repeats: number;
   /** End of the bucket by the clock of the sender, Unix ms. */
   readonly stop: number;
@@ -31,7 +31,7 @@ export interface CumulativeMessage {
   readonly interval: number;
   /** The ledger subject of a note, whose code is filled in; empty to note nothing. */
   readonly subject: string;
-  /** The time bucket (see `bucketOf`). */
+  /** The time bucket (see `encodeBucket`). */
   readonly bucket: number;
   /** Unix ms: the time of the measurements. */
   readonly measuredAt: number;
@@ -42,7 +42,7 @@ export interface CumulativeMessage {
 /** Period in which messages are remembered. It exceeds the pauses of SDKs that back off. */
 export const cumulativeLifeMs = 60 * 60_000;
 
-/** Maximum number of messages remembered per application, about 1 kB each. Beyond this, the one with the oldest start is forgotten. */
+/** Maximum number of messages remembered per application, 1 kB each. Beyond it, the oldest start is forgotten. */
 const mostRemembered = 200_000;
 
 /**
@@ -84,7 +84,7 @@ export class CumulativeTotals {
     return addition;
   }
 
-  /** The registration of a sender, which is remembered as long as the sender sends. */
+  /** The registration of a sender, which is remembered until the sender stops sending. */
   #findRegistration(sender: Uint8Array, at: number): KnownMessage | undefined {
     const registered = this.#find(sender);
     if (registered !== undefined && at > registered.at + cumulativeLifeMs / 2)
@@ -104,7 +104,7 @@ export class CumulativeTotals {
     this.#table.putSync(timeKey(last.at, identity), nothing);
   }
 
-  /** Counts a new message of an application, and forgets the one with the oldest start if there are too many. */
+  /** Counts a new message of an application, and forgets the message with the oldest start if there are too many. */
   #makeRoom(identity: Uint8Array): void {
     const application = readApplication(identity);
     const range = { start: totalsKey(prefixKey(application)), end: totalsKey(prefixKey(application + 1)), limit: 1 };
@@ -133,14 +133,17 @@ export class CumulativeTotals {
     this.#resize(readApplication(identity), -1);
   }
 
-  /** Forgets some messages that have expired by the time of the latest of these: more than these, but a bounded number. */
+  /** Forgets more expired messages than the given ones, which set the time, but a bounded number. */
   expire(messages: readonly CumulativeMessage[]): void {
     if (messages.length === 0) return;
     const latest = messages.reduce((last, { at }) => Math.max(last, at), 0);
     this.forget(latest - cumulativeLifeMs, 64 + 2 * messages.length);
   }
 
-  /** Forgets messages from before a time (Unix ms), the oldest first. Call it in a transaction. @returns the number of them */
+  /**
+   * Forgets messages from before a time (Unix ms), the oldest first. Call it in a transaction.
+   * @returns the number of forgotten messages
+   */
   forget(before: number, limit: number): number {
     const range = { start: timeKey(0), end: timeKey(before), limit };
     const expired = Array.from(this.#table.getKeys(range), (key) => Buffer.from(key));
@@ -166,10 +169,13 @@ export function readApplication(identity: Uint8Array): number {
 
 const packr = new Packr({ useRecords: false });
 
-/** Marks the encoding. Interim versions stored the time in its place, and totals of which too little is known here. */
+/** Number of the encoding. Interim versions stored the time in its place, and totals that are of no use here. */
 const encoding = 1;
 
-/** The mark, the fields of `Known`, then its rows, as MessagePack. A series is its distance from the one before, which is short. */
+/**
+ * Encodes a message: the number of the encoding, the fields of `KnownMessage`, then its rows, as MessagePack. A series
+ * is encoded as its short distance from the series before it.
+ */
 function encode({ at, repeats, stop, interval, rows }: KnownMessage): Buffer {
   let before = 0;
   const near = rows.map((each, place) => {
@@ -216,9 +222,9 @@ function sizeKey(application: number): Buffer {
   return Buffer.concat([Buffer.of(2), prefixKey(application)]);
 }
 
-/** Parts of an unconfirmed message that an SDK sends again. */
+/** Rows of an unconfirmed message that an SDK sends again. */
 export const repeats = {
-  /** Nothing: each message counts in full, whatever it resembles. */
+  /** Nothing: each message counts in full, even if it resembles an earlier one. */
   never: 0,
   /** Everything, with more added. */
   whole: 1,
@@ -242,7 +248,7 @@ interface KnownMessage {
   readonly at: number;
   readonly repeats: number;
   readonly stop: number;
-  /** In ms; 0 if unknown. */
+  /** Interval in ms; 0 if unknown. */
   readonly interval: number;
   readonly rows: readonly number[];
 }
@@ -254,12 +260,12 @@ interface Addition {
   readonly note?: LedgerNote;
 }
 
-/** Share of the interval that must be between two messages of one process. Timers and clocks are not exact. */
+/** Minimum time between two messages of one process, as a fraction of the interval. Timers and clocks are not exact. */
 const shortestInterval = 0.9;
 
 /**
  * Compares a message with the previous message of its identity. In doubt, a message counts.
- * @returns what it adds, and the message to compare the next one with
+ * @returns the rows that it adds, and the message to compare the next message with
  */
 function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMessage] {
   const own = sumTotals(message.rows);
@@ -270,8 +276,8 @@ function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMes
     return [{ rows: message.rows, ...(resembles && { note: 'possible_repeat' }) }, message];
   }
   const isWhole = message.repeats === repeats.whole;
-  // Of SDKs that add to a bucket, only the one for Go can send it unchanged, through a proxy. Its times have nanoseconds, so no other
-  // process has the same. Those of the SDK for Node have milliseconds, which processes that start together share.
+  // Among SDKs that add to a bucket, only the SDK for Go can send it unchanged, through a proxy. Its times have
+  // nanoseconds, so they are unique. Processes of the SDK for Node that start together share their milliseconds.
   if (!isWhole && message.stop === last.stop && isSame(own, known)) return [{ rows: [], note: 'repeated' }, last];
   const repeated = isWhole ? [yes, no, variant, counter] : [yes, no];
   const later = message.stop - last.stop;
@@ -288,8 +294,8 @@ function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMes
 }
 
 /**
- * Visits the counts and values in rows: the checks of each variant, and what they leave of a flag's checks (see `withoutVariant`).
- * Allocates nothing, because it runs for every message.
+ * Visits the counts and values in rows: the checks of each variant, and the remaining checks of a flag (see
+ * `withoutVariant`). Allocates nothing, because it runs for every message.
  */
 export function eachAdded(
   rows: readonly number[],
@@ -354,7 +360,7 @@ function haveTheirChecks(rows: readonly number[]): boolean {
   return true;
 }
 
-/** Amounts by kind and series. Several names over a limit have the same series. */
+/** Amounts by kind and series. Several names over a limit share the same series. */
 type Totals = readonly ReadonlyMap<number, number>[];
 
 function sumTotals(rows: readonly number[]): Totals {

@@ -6,7 +6,7 @@ import { isPresent, readable } from '../../runtime/files.ts';
 import { checkPages, endsEarly } from './check-pages.ts';
 import { probeDisk, shortageIn, syncPath } from './disk.ts';
 
-/** Time for checking the files before they are opened, ms. The rest is checked later. */
+/** Time limit for checking the files before they are opened, ms. The rest is checked later. */
 const budgetMs = 1000;
 
 /** The directory of a store in the data directory. */
@@ -19,7 +19,7 @@ export function getDataFile(data: string, store: StoreName): string {
   return join(data, store, 'data.mdb');
 }
 
-/** The data files that exist in a data directory. @throws {Error} if this user may not see whether they do */
+/** The existing data files of a data directory. @throws {Error} if this user has no permission to see them */
 export function dataFilesIn(data: string, stores: readonly StoreName[] = [...ownStores, 'spool']): readonly string[] {
   return stores.map((store) => getDataFile(data, store)).filter(isPresent);
 }
@@ -38,16 +38,16 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
     .every(Boolean);
 }
 
-/** @throws {Error} if there is usage but not the accounts to which it refers */
+/** @throws {Error} if usage is present, but the accounts to which it refers are missing */
 export function checkPresence(data: string): void {
   const accounts = getDataFile(data, 'accounts');
-  // Usage of lost applications must not be attributed to new ones that get the same numbers.
+  // Usage of lost applications must not be attributed to new applications with the same numbers.
   if (!isPresent(accounts) && isPresent(getDataFile(data, 'usage'))) throw cannotOpen(accounts, 'it is missing');
 }
 
 /**
- * The data file that a data directory with accounts must have, but lacks; `undefined` if none is missing. A node loads its usage from
- * PostgreSQL again, but its spool may have the only copy of what it counted.
+ * The data file that a data directory with accounts must have, but lacks; `undefined` if no file is missing. A node
+ * loads its usage from PostgreSQL again, but its spool can have the only copy of the node's counts.
  * @param copy the state of the accounts: see `readCopyState`
  */
 export function missingFile(data: string, copy: { readonly adopting?: true } | undefined): string | undefined {
@@ -60,7 +60,7 @@ export function missingFile(data: string, copy: { readonly adopting?: true } | u
 function check(file: string, hasTime: () => boolean): boolean {
   const descriptor = readable(file, () => openSync(file, 'r+')); // LMDB's own error for a read-only file does not name it.
   try {
-    // A truncated file is checked completely, however long that takes: a missing page would kill the process.
+    // A truncated file is checked completely, regardless of the time limit: a missing page would kill the process.
     const mayContinue = endsEarly(descriptor) ? () => true : hasTime;
     const checking = checkPages(descriptor);
     for (let step = checking.next(); ; step = checking.next()) {
@@ -78,7 +78,7 @@ export function cannotOpen(file: string, fault: string): Error {
   return new Error(`Cannot open ${file}: ${fault}; ${remedy}`);
 }
 
-/** Reads a store while it is being opened. Well-formed pages can contain damaged records. @throws {Error} as `cannotOpen` */
+/** Reads a store while it is opened. Well-formed pages can have damaged records. @throws {Error} of `cannotOpen` */
 export async function explainDamage<T>(
   data: string,
   store: 'accounts' | 'usage',
@@ -98,16 +98,16 @@ function isDamage(error: unknown): error is Error {
   return isStoreFailure(error) && (error as Error & { code: number }).code < 0;
 }
 
-/** Holds directories during their creation. The next run removes the remains of a power loss. */
+/** Name of the directory in which directories are created. The next run removes it after a power loss. */
 const stagingName = 'prepare.tmp';
 
-/** The staging directory once all of it is on disk. The next run moves its remaining contents: see `finishCreation`. */
+/** Name of a complete new directory. The next run moves the remaining ones: see `finishCreation`. */
 const completeName = 'prepared.tmp';
 
 /**
- * Creates directories in a data directory: all of them, or none.
- * @param make fills a staging directory in place of the data directory, and closes what it opened
- * @throws {Error} whatever `make` throws, and if the disk is full; the data directory is unchanged then
+ * Creates directories in a data directory: all of them, or nothing.
+ * @param make fills a staging directory in place of the data directory, and closes everything that it opened
+ * @throws {Error} whatever `make` throws, and if the disk is full; the data directory is then unchanged
  */
 export async function createAtomically(data: string, make: (staging: string) => Promise<void>): Promise<void> {
   const staging = join(data, stagingName);
@@ -128,7 +128,7 @@ export async function createAtomically(data: string, make: (staging: string) => 
   finishCreation(data);
 }
 
-/** LMDB reports a full disk as any failed write. */
+/** True if an error means a full disk, which LMDB reports as any failed write. */
 function isFull(data: string, error: unknown): boolean {
   const named = shortageIn(error) ?? shortageIn((error as Error).cause ?? {});
   return (named ?? (isStoreFailure(error) ? probeDisk(data) : undefined)) === 'space';

@@ -12,7 +12,7 @@ import {
 import { constants } from 'node:os';
 import { join } from 'node:path';
 
-/** Size of a path's file system, and the space that this process may still use, in bytes. */
+/** Size of a path's file system, and the space that is available to this process, in bytes. */
 export function diskSpace(path: string): { readonly size: number; readonly free: number } {
   const { bsize, blocks, bavail } = statfsSync(path);
   return { size: bsize * blocks, free: bsize * bavail };
@@ -44,7 +44,7 @@ export function shortageIn(error: unknown): Shortage | undefined {
 /** A shortage: cannot be written now, but is otherwise sound. `broken`: cannot be written for any other reason. */
 export type DiskState = 'writable' | Shortage | 'broken';
 
-/** More than the commit of a full batch needs. */
+/** Number of bytes to probe: more than the commit of a full batch needs. */
 const probeBytes = 16 * 1024 * 1024;
 
 /** Tests the data directory by writing to it, because LMDB reports a full disk as a generic I/O error. */
@@ -89,9 +89,9 @@ class FileGoneError extends Error {
 }
 
 export interface FileIdentity {
-  /** @throws {FileGoneError} if it is not */
+  /** @throws {FileGoneError} if the file is no longer at its path */
   check(): void;
-  /** The size of the file at its path. */
+  /** The size of the file at the path. */
   bytes(): number;
 }
 
@@ -108,10 +108,10 @@ export function identifyFile(file: string): FileIdentity {
 }
 
 /**
- * Checks before each write whether a file that was just opened is still at its path. If the kernel reports the path of a
- * descriptor, the inode is not read. Since Linux 6.13, reading an inode's times makes the next write change them, rather than one
- * every few milliseconds. A flush may then have to write the inode, too.
- * @returns a function that throws `FileGoneError` if it is not
+ * Checks before each write whether a file that was just opened is still at its path. If the kernel reports the path of
+ * a descriptor, the inode is not read. Since Linux 6.13, reading an inode's times makes the next write change them,
+ * rather than one write every few milliseconds. A flush can then have to write the inode, too.
+ * @returns a function that throws `FileGoneError` if the file is gone
  */
 export function checkOpenFile(file: string, descriptor: number): () => void {
   const link = `/proc/self/fd/${descriptor}`;

@@ -6,12 +6,13 @@ import type { UsageTables } from './usage.ts';
 /**
  * The variants that a person was given in one environment.
  *
- * `exposures`: key: environment (u32, big-endian), digest of the identity (16). Value, little-endian: the day the person is listed
- * under (u32), then rows of series ordinal (u32), first and last time (u32 each, Unix seconds), checks, used and viewed (f64 each).
- * The environment alone is the key of its number of people (u32).
+ * `exposures`: key: environment (u32, big-endian), digest of the identity (16). Value, little-endian: the day the
+ * person is listed under (u32), then rows of series ordinal (u32), first and last time (u32 each, Unix seconds),
+ * checks, used and viewed (f64 each). The environment without a digest is the key of its number of people (u32).
  *
- * `exposureDays` schedules the sweep's visits. Key: a day (u32, big-endian, days since the epoch) that is no later than the oldest
- * `lastSeen` of the person's rows, then the person's key. A packet does not move the entry; the sweep does when it gets there.
+ * `exposureDays` schedules the sweep's visits. Key: a day (u32, big-endian, days since the epoch) that is no later than
+ * the oldest `lastSeen` of the person's rows, then the person's key. A packet does not move the entry; the sweep moves
+ * it when it visits the person.
  */
 export interface Exposure extends Counts {
   /** Unix seconds. */
@@ -90,7 +91,7 @@ export function removeExposures(store: UsageTables, key: Buffer): void {
   putPeople(store, key, countPeople(store, key) - 1);
 }
 
-/** Removes the exposures of a deleted environment. Call it in a transaction. @returns people removed, at most `limit` */
+/** Removes the exposures of a deleted environment, in a transaction. @returns the number of people, up to `limit` */
 export function removeAllExposures(store: UsageTables, environment: number, limit: number): number {
   const people = { start: exposuresKey(environment, noDigest), end: prefixKey(environment + 1), limit };
   const keys = keysIn(store.exposures, people);
@@ -102,7 +103,7 @@ export function removeAllExposures(store: UsageTables, environment: number, limi
  * Removes exposures that were last seen more than `keptDays` ago. Call it in a transaction.
  * @param now Unix ms
  * @param limit maximum number of people to visit
- * @returns people visited: 0 if none is due
+ * @returns the number of people visited; 0 if no visit is due
  */
 export function sweepExposures(store: UsageTables, now: number, limit: number, keptDays = 30): number {
   const oldest = oldestKept(now, keptDays);

@@ -4,15 +4,17 @@ import type { Table } from './lmdb.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
- * People and the instance ids that were minted for them. An id contains the digest of its person, so one record per person is
- * enough: minting writes one record, and a lookup is one get. The store keeps the SHA-256 of an id, not the id.
+ * People and the instance ids that were issued to them ("minted"). An id contains the digest of its person, so one
+ * record per person is enough: minting writes one record, and a lookup is one get. The store keeps the SHA-256 of an
+ * id, not the id.
  *
- * `identities`: key: application (u32, big-endian), digest (16). Value, big-endian: the current id and the previous one, each as
- * SHA-256 (32) and expiry (f64, Unix ms; 0 for no id), the user's hash (two u32), the day the person is listed under (u32), then
- * the person's profile as JSON. The key `secret` holds the HMAC key of the digests.
+ * `identities`: key: application (u32, big-endian), digest (16). Value, big-endian: the current id and the previous id,
+ * each as SHA-256 (32) and expiry (f64, Unix ms; 0 without an id), the user's hash (two u32), the day the person is
+ * listed under (u32), then the person's profile as JSON. The key `secret` holds the HMAC key of the digests.
  *
- * `identityDays` schedules the sweep's visits. Key: the day (u32, big-endian, days since the epoch) on which their ids may have
- * expired, then the person's key. Using or minting an id does not move the entry; the sweep does when it gets there.
+ * `identityDays` schedules the sweep's visits. Key: the day (u32, big-endian, days since the epoch) on which the
+ * person's ids can have expired, then the person's key. Using or minting an id does not move the entry; the sweep moves
+ * it when it visits the person.
  */
 export interface Identity {
   readonly current: Life;
@@ -47,7 +49,7 @@ export interface Instance {
   readonly low: number;
   /** Unix ms. */
   readonly expiresAt: number;
-  /** Whether a newer id was minted. Using this one then no longer extends its life. */
+  /** True if a newer id was minted. Using this id then no longer extends its lifetime. */
   readonly replaced: boolean;
 }
 
@@ -101,8 +103,8 @@ export function openDigestSecret(store: UsageTables, randomBytes: RandomBytes): 
 }
 
 /**
- * The key of a person's records. It is part of every id and therefore keyed with a secret: the holder of an id cannot find its
- * person by trying identities.
+ * The key of a person's records. It is contained in every id and is therefore computed with a secret: the holder of an
+ * id cannot find its person by trying identities.
  */
 export function digestIdentity(secret: Buffer, application: number, identity: string): Buffer {
   return createHmac('sha256', secret).update(`${application}/${identity}`).digest().subarray(0, digestBytes);
@@ -119,7 +121,7 @@ export function digestOfInstance(instanceId: string): Buffer | undefined {
   return pattern.test(instanceId) ? Buffer.from(instanceId.slice(6, 38), 'hex') : undefined;
 }
 
-/** An application's id as last committed; `undefined` if it was never minted, or expired and was swept. */
+/** An application's id as last committed; `undefined` if the id was never minted, or expired and was swept. */
 export function findInstance(store: IdentityTables, application: number, instanceId: string): Instance | undefined {
   const digest = digestOfInstance(instanceId);
   if (digest === undefined) return undefined;
@@ -153,8 +155,8 @@ export function findProfile(store: UsageTables, application: number, digest: Buf
 }
 
 /**
- * Stores a new id. The previous one stays valid for the grace period; the one before that becomes invalid. If the id is one of the
- * person's two, nothing changes. Call it in a transaction: the second of two mints for a person must find the first.
+ * Stores a new id. The previous id stays valid for the grace period; the id before that becomes invalid. If the id is
+ * already stored, nothing changes. Call it in a transaction: the second of two mints for a person must find the first.
  */
 export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   const { application, digest, hash, high, low, expiresAt, graceUntil } = mint;
@@ -169,7 +171,7 @@ export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   putIdentity(store, key, { current, before, high, low, day, profile: Buffer.from(mint.profile) });
 }
 
-/** Extends the life of an id unless it was replaced or removed. Call it in a transaction. */
+/** Extends the lifetime of an id unless it was replaced or removed. Call it in a transaction. */
 export function putHashedUse(store: IdentityTables, { application, digest, hash, expiresAt }: HashedUse): void {
   const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
@@ -187,7 +189,7 @@ export function removeIdentity(store: IdentityTables, application: number, diges
   store.identities.removeSync(key);
 }
 
-/** Removes the people of a deleted application. Call it in a transaction. @returns people removed, at most `limit` */
+/** Removes the people of a deleted application, in a transaction. @returns the number of people, at most `limit` */
 export function removeAllIdentities(store: UsageTables, application: number, limit: number): number {
   const people = { start: prefixKey(application), end: prefixKey(application + 1), limit };
   const keys = keysIn(store.identities, people);
@@ -199,7 +201,7 @@ export function removeAllIdentities(store: UsageTables, application: number, lim
  * Removes people whose ids expired before today. Call it in a transaction.
  * @param now Unix ms
  * @param limit maximum number of people to visit
- * @returns people visited: 0 if none is due
+ * @returns the number of people visited; 0 if no visit is due
  */
 export function sweepInstances(store: UsageTables, now: number, limit: number): number {
   const due = [...store.identityDays.getKeys({ end: prefixedKey(computeDay(now), nothing), limit })];

@@ -1,6 +1,6 @@
 import type { Table } from './lmdb.ts';
 
-/** A number as a key prefix (u32, big-endian). Keys with it sort from the prefix up to that of the next number. */
+/** A number as a key prefix (u32, big-endian). Keys with it sort before the prefix of the next number. */
 export function prefixKey(number: number): Buffer {
   const key = Buffer.allocUnsafe(4);
   key.writeUInt32BE(number, 0);
@@ -34,7 +34,7 @@ export function keysIn(table: Table, range: KeyRange): Buffer[] {
   return Array.from(table.getKeys(range), (key) => Buffer.from(key));
 }
 
-/** Removes the records of a range. Call it in a transaction. @returns records removed */
+/** Removes the records of a range. Call it in a transaction. @returns the number of records removed */
 export function removeRange(table: Table, range: KeyRange): number {
   const keys = keysIn(table, range);
   for (const key of keys) table.removeSync(key);
@@ -43,7 +43,7 @@ export function removeRange(table: Table, range: KeyRange): number {
 
 /**
  * Removes records whose keys start with the number of an environment or an application. Call it in a transaction.
- * @returns records removed, at most `limit`
+ * @returns the number of records removed, at most `limit`
  */
 export function removeByPrefix(table: Table, number: number, limit: number): number {
   return removeRange(table, { start: prefixKey(number), end: prefixKey(number + 1), limit });

@@ -14,9 +14,9 @@ import { type LmdbEnvironment, openLmdb, openRecords, transact } from './lmdb.ts
  */
 export interface Layout {
   readonly store: StoreName;
-  /** The first migrates layout 1 to 2, and so on. The last results in the layout of this program. */
+  /** The first step migrates layout 1 to 2, and so on. The last step results in the layout of this program. */
   readonly steps: readonly Step[];
-  /** The number while a journal may hold data that the store lacks. Otherwise the number follows from the steps. */
+  /** The layout number while a journal can have data that the store lacks. Otherwise it follows from the steps. */
   readonly journalled?: number;
 }
 
@@ -34,8 +34,8 @@ export function currentLayout({ steps }: Layout): number {
 }
 
 /**
- * Opens a store and migrates it to the layout of this program. Before the first step the file is copied to `layout-N.mdb`
- * beside it, which is kept. A store without a number is new or from version 0.1.0, and has layout 1.
+ * Opens a store and migrates it to the layout of this program. Before the first step the file is copied to
+ * `layout-N.mdb` next to it, which is kept. A store without a number is new or from version 0.1.0, and has layout 1.
  * @throws {Error} if a later version wrote the store, which is then unchanged
  */
 export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
@@ -43,7 +43,7 @@ export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const isNew = !isPresent(getDataFile(data, layout.store));
   const lmdb = openLmdb(folder);
   try {
-    // The number of the accounts marks them as prepared: see `prepareStore`.
+    // The layout number of the accounts marks them as prepared: see `prepareStore`.
     if (!isNew) migrate(lmdb, data, layout);
     else if (layout.store !== 'accounts') writeLayout(lmdb, currentLayout(layout));
     return lmdb;
@@ -53,7 +53,7 @@ export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   }
 }
 
-/** Opens a store that a running service may be using, without migrating it. @throws {Error} if it has another layout */
+/** Opens a store that a service can be using, without migrating it. @throws {Error} if it has another layout */
 export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const lmdb = openLmdb(join(data, layout.store));
   const found = plainLayout(lmdb, layout);
@@ -63,18 +63,18 @@ export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   if (found === undefined) throw cannotOpen(getDataFile(data, layout.store), 'it has no layout number');
   if (found > current) throw tooNew(data, layout, found);
   throw new Error(
-    `Cannot use ${data}: its ${layout.store} have layout ${found}, and this version uses ${current}; start flagmeter serve of this version on it first`,
+    `Cannot use ${data}: its ${layout.store} store has layout ${found}, and this version uses ${current}; start flagmeter serve of this version on it first`,
   );
 }
 
-/** Checks the pages of the stores of a data directory, as `checkDataFiles`, and their layouts. Call it before anything is changed. */
+/** Checks the pages of the stores as `checkDataFiles` does, and their layouts, before anything is changed. */
 export function checkStores(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): boolean {
   const fullyChecked = checkDataFiles(data, clock);
   checkLayouts(data);
   return fullyChecked;
 }
 
-/** @throws {Error} if a later version wrote one of the stores, which a service may be using */
+/** @throws {Error} if a later version wrote one of the stores, which a service is possibly using */
 export function checkLayouts(data: string, stores: readonly Layout[] = layouts): void {
   for (const layout of stores) {
     if (!isPresent(getDataFile(data, layout.store))) continue;
@@ -99,7 +99,7 @@ export function readLayout(lmdb: LmdbEnvironment): number | undefined {
   return numbers?.get('layout');
 }
 
-/** The number of a store's layout, whether or not it has a journal. */
+/** The layout number of a store, regardless of its use of a journal. */
 function plainLayout(lmdb: LmdbEnvironment, layout: Layout): number | undefined {
   const found = readLayout(lmdb);
   return found !== undefined && found === layout.journalled ? currentLayout(layout) : found;
@@ -121,7 +121,7 @@ function migrate(lmdb: LmdbEnvironment, data: string, layout: Layout): void {
   }
 }
 
-/** The copy shares its blocks with the file where the file system supports that. */
+/** Copies the file. The copy shares its blocks with the file where the file system supports that. */
 function keepCopy(folder: string, number: number): void {
   const copy = join(folder, `layout-${number}.mdb`);
   try {
@@ -151,9 +151,10 @@ function openNumbers(lmdb: LmdbEnvironment) {
 }
 
 /*
- * A store's records about its journals, which hold accepted data that is not in the store yet. They are a random id, by which
- * segments of another store are rejected, and for each journal the last frame in the store. While the store is in use, its
- * layout number is one that requires a journal, so that an earlier version does not open it without.
+ * A store's records about its journals, which hold accepted data that is not in the store yet. They are a random id, by
+ * which segments of another store are rejected, and for each journal the last frame in the store. While the store is in
+ * use, its layout number requires a journal, so that an earlier version does not open the store without its
+ * journal.
  */
 
 const journalId = 'journal';
@@ -189,22 +190,22 @@ export function journalLanes(data: string): string[] {
 
 export const spoolLane = 'spool';
 
-/** As `journalLanes`, for the spool: one lane, if it exists. */
+/** The lanes of the spool, as `journalLanes`: one lane, if its journal exists. */
 export function spoolLanes(data: string): string[] {
   return isPresent(join(getJournalsDirectory(data), spoolLane)) ? [spoolLane] : [];
 }
 
-/** The last frame of a journal that the store holds; 0 for none. */
+/** The last frame of a journal that the store holds; 0 if it holds no frame. */
 export function readFolded(lmdb: LmdbEnvironment, lane: string): number {
   return openNumbers(lmdb).get(foldedKey(lane)) ?? 0;
 }
 
-/** Records that the store holds a frame and all before it. Call it in the transaction that puts their contents. */
+/** Records that the store holds a frame and all earlier frames. Call it in the transaction that puts their contents. */
 export function putFolded(lmdb: LmdbEnvironment, lane: string, sequence: number): void {
   openNumbers(lmdb).putSync(foldedKey(lane), sequence);
 }
 
-/** Whether the store's journals may hold what it lacks. */
+/** True if the store's journals can have data that the store lacks. */
 export function isJournalled(lmdb: LmdbEnvironment, layout: Layout): boolean {
   return readLayout(lmdb) === layout.journalled;
 }
@@ -214,7 +215,7 @@ export function setJournalUse(lmdb: LmdbEnvironment, layout: Layout, isUsed: boo
   writeLayout(lmdb, isUsed ? layout.journalled! : currentLayout(layout));
 }
 
-/** Separates a copy of a store from the original's journals: it gets journals with another id. */
+/** Separates a copy of a store from the original's journals: the copy gets journals with another id. */
 export function forgetJournals(lmdb: LmdbEnvironment, layout: Layout): void {
   if (readJournalId(lmdb) === undefined) return;
   const numbers = openNumbers(lmdb);

@@ -6,11 +6,12 @@ import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
- * The ledger: what happened to the packets and reports of an application, hour by hour (UTC).
+ * The ledger: the results of the packets and reports of an application, hour by hour (UTC).
  *
- * Key: application (u32), hour since the epoch (u32), both big-endian, then 16 bytes of the SHA-256 of the subject's text.
- * Value: JSON `[subject, count, lastAt, example]`, where the subject is an array in the order of `encodeDimensions`. The rows of
- * an application's hour are adjacent: a commit dirties few pages, and a report is one range scan.
+ * Key: application (u32), hour since the epoch (u32), both big-endian, then 16 bytes of the SHA-256 of the subject's
+ * text. Value: JSON `[subject, count, lastAt, example]`, where the subject is an array in the order of
+ * `encodeDimensions`. The rows of an application's hour are adjacent: a commit dirties few pages, and a report is one
+ * range scan.
  */
 
 /** `noted`: accepted, but not everything in it was counted as sent. */
@@ -18,7 +19,7 @@ export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
 
 /** The key fields that are counted together. */
 export interface LedgerDimensions {
-  /** The environment's number; `null` if none was named, or the application has no such environment. */
+  /** The environment's number; `null` if the message names no environment, or the application lacks it. */
   readonly environment: number | null;
   readonly transport: Transport;
   readonly route: MessageRoute;
@@ -30,7 +31,10 @@ export interface LedgerDimensions {
   readonly instance: string | null;
 }
 
-/** Helps to find the sender. It contains no secret. Of a packet it contains only the path of an entry that was left out. */
+/**
+ * An example that helps to find the sender. It contains no secret. For a packet it contains only the path of an entry
+ * that was left out.
+ */
 export interface LedgerExample {
   readonly environment?: string;
   readonly origin?: string;
@@ -44,7 +48,7 @@ export interface LedgerTotal {
   count: number;
   /** Unix ms. */
   lastAt: number;
-  /** Of the latest message that has one. */
+  /** The example of the latest message that has an example. */
   example: LedgerExample | null;
 }
 
@@ -52,7 +56,7 @@ export interface LedgerLine extends Readonly<LedgerTotal> {
   readonly application: number;
   /** Hours since the epoch. */
   readonly hour: number;
-  /** As written by `encodeDimensions`. */
+  /** The text that `encodeDimensions` writes. */
   readonly subject: string;
 }
 
@@ -61,7 +65,10 @@ export interface LedgerEntry extends Readonly<LedgerTotal> {
   readonly dimensions: LedgerDimensions;
 }
 
-/** In place of an application: tokens of Unleash that none has adopted. The instance of these rows is the open part of the token. */
+/**
+ * Used in place of an application for tokens of Unleash that no application has adopted. The instance of these rows is
+ * the public part of the token.
+ */
 export const noApplication = 0;
 
 export const ledgerLifeHours = 90 * 24;
@@ -112,7 +119,7 @@ export function deleteLedger(store: UsageTables, application: number, before: nu
 
 /**
  * The rows of an application with `from ≤ hour < to`, latest hour first.
- * @param only the outcome of the rows; all by default. Other rows are skipped without being decoded
+ * @param only the outcome of the rows; all outcomes by default. Other rows are skipped without being decoded
  */
 export function* ledgerEntries(
   store: UsageTables,
@@ -152,10 +159,10 @@ function readDimensions(stored: StoredDimensions): LedgerDimensions {
   return { environment, transport, route, outcome, status, code, userAgent, instance };
 }
 
-/** Messages of an hour may be written a little later. */
+/** Maximum delay until messages of an hour are written, ms. */
 const writtenAfterMs = 120_000;
 
-/** The first hour since the epoch whose ledger may still change. @param now Unix ms */
+/** The first hour since the epoch whose ledger can still change. @param now Unix ms */
 export function hoursWritten(now: number): number {
   return Math.floor((now - writtenAfterMs) / 3_600_000);
 }

@@ -14,19 +14,20 @@ import { type FileIdentity, identifyFile } from './disk.ts';
 export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIdentity: FileIdentity };
 
 /**
- * Maximum size of a store. It is address space, which is free until used; three stores have to fit into the minimum that a 64-bit
- * system gives a process: 512 GiB. The default of lmdb for this version of LMDB is 1 GiB, beyond which commits fail.
+ * Maximum size of a store. The size is address space, which costs nothing until it is used; three stores have to fit
+ * into the minimum that a 64-bit system gives a process: 512 GiB. The default of lmdb for this version of LMDB is 1
+ * GiB, beyond which commits fail.
  */
 export const maxStoreBytes = 128 * 2 ** 30;
 
 /**
  * Opens one LMDB environment in `path`, which is created if it is missing, readable by its owner only.
  *
- * `overlappingSync: false` makes a commit return only after fdatasync: nothing may be acknowledged before that. noSync, noMetaSync
- * and useWritemap stay off for the same reason.
+ * `overlappingSync: false` makes a commit return only after fdatasync: nothing may be acknowledged before that. noSync,
+ * noMetaSync and useWritemap stay off for the same reason.
  *
- * `eventTurnBatching: false` leaves the batching of writes to us. Otherwise the library creates a promise per turn of the event
- * loop that no caller receives. A failed commit would reject it, unhandled.
+ * `eventTurnBatching: false` leaves the batching of writes to us. Otherwise the library creates a promise per iteration
+ * of the event loop that no caller receives. A failed commit would reject it, unhandled.
  * @throws {Error} if the file is empty: LMDB would begin a new store in it
  */
 export function openLmdb(path: string): LmdbEnvironment {
@@ -45,7 +46,7 @@ export function openLmdb(path: string): LmdbEnvironment {
     permissionsMode: 0o600,
   } as Parameters<typeof open<Buffer, Buffer>>[0]);
   chmodSync(path, 0o700);
-  // Restoring a backup may have changed the modes of the files.
+  // Restoring a backup can have changed the modes of the files.
   for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o600);
   return Object.assign(lmdb, { fileIdentity: identifyFile(file) });
 }
@@ -54,8 +55,9 @@ export function openLmdb(path: string): LmdbEnvironment {
 const lockFileBytes = 8192;
 
 /**
- * Creates the lock file with all of its blocks allocated. LMDB would map a sparse file into memory; on a full disk the first write
- * to it kills the process (SIGBUS). The file is linked into place complete, because other threads may open it at the same time.
+ * Creates the lock file with all of its blocks allocated. LMDB would map a sparse file into memory; on a full disk the
+ * first write to it kills the process (SIGBUS). The file is linked into place complete, because other threads can open
+ * it at the same time.
  * @throws {Error} if the disk is full
  */
 function reserveLockFile(file: string): void {
@@ -96,9 +98,9 @@ export function openRecords<T>(lmdb: RootDatabase<Buffer, Buffer>, name: string)
 }
 
 /**
- * Runs `action` as one transaction, which is on disk when this returns. LMDB's asynchronous transactions are not used: a failed one
- * also raises an unhandled rejection.
- * @param undo called after a failure: nothing of it was kept
+ * Runs `action` as one transaction, which is on disk when this returns. LMDB's asynchronous transactions are not used:
+ * a failed one also raises an unhandled rejection.
+ * @param undo called after a failure: nothing of the transaction was stored
  * @throws {FileGoneError} if the file was removed or replaced
  * @throws whatever the action throws, and LMDB's errors, with their number as `code`
  */

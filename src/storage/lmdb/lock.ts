@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { permissionDenied, readable } from '../../runtime/files.ts';
 import { dataFilesIn, finishCreation, ownStores } from './data-directory.ts';
 
-/** The right to be the one process that uses a data directory. */
+/** The lock with which one process alone uses a data directory. */
 export interface DataLock {
   /** Locks data files that were created since, too. */
   coverFiles(): void;
@@ -15,10 +15,10 @@ export interface DataLock {
 }
 
 /**
- * Locks a data directory, which is created if it is missing. The lock is on the directory itself, not on a file in it that could be
- * removed, and the system releases it however the process ends. The data files are locked as well, because links to them can exist
- * elsewhere.
- * @param remedy what people can do if another process uses it
+ * Locks a data directory, which is created if it is missing. The lock is on the directory itself, not on a file in it
+ * that could be removed, and the system releases the lock when the process ends in any way. The data files are locked
+ * as well, because links to them can exist elsewhere.
+ * @param remedy what people can do if another process uses the directory
  * @throws {Error} that names the directory and the holder of the lock, or the reason why it cannot be locked
  */
 export function lockDataDirectory(directory: string, remedy = ''): DataLock {
@@ -29,7 +29,11 @@ export function lockDataDirectory(directory: string, remedy = ''): DataLock {
   return lockAll({ directory, shown: `the data directory ${directory}`, option: '--data', remedy, files });
 }
 
-/** Locks another directory for one process, and creates it if it is missing. @param option that specifies it @throws {Error} */
+/**
+ * Locks another directory for one process, and creates it if it is missing.
+ * @param option the option that specifies the directory
+ * @throws {Error}
+ */
 export function lockDirectory(directory: string, option: string): Pick<DataLock, 'release'> {
   return lockAll({ directory, shown: `${option} ${directory}`, option, remedy: '', files: () => [] });
 }
@@ -81,7 +85,7 @@ export function lockWritten(path: string): number {
   return descriptor;
 }
 
-/** Whether any process, including this one, has locked it. */
+/** True if any process, including this one, has locked the path. */
 export function isLocked(path: string): boolean {
   const descriptor = readable(path, () => openSync(path, 'r'));
   const error = tryLock(descriptor);
@@ -89,16 +93,16 @@ export function isLocked(path: string): boolean {
   return error !== 0;
 }
 
-/** The process that uses a data directory, for people; `undefined` if it is not in use. */
+/** The process that uses a data directory, for people; `undefined` if the directory is not in use. */
 export function findDirectoryUser(directory: string): string | undefined {
   return isLocked(directory) ? describeHolder(directory) : undefined;
 }
 
-/** flock(2) from the add-on that the build compiles, because neither runtime offers it. Returns the errno, 0 for success. */
+/** flock(2) from our add-on, because neither runtime offers it. Returns the errno, 0 for success. */
 function tryLock(descriptor: number): number {
   const { nativeAddon } = lmdb as unknown as { nativeAddon: { tryLock?(descriptor: number): number } };
   if (nativeAddon.tryLock === undefined)
-    throw new Error('the loaded LMDB add-on is not the one that this program builds; run npm run build');
+    throw new Error('the loaded LMDB add-on was not built for this program; run npm run build');
   return nativeAddon.tryLock(descriptor);
 }
 
@@ -124,7 +128,10 @@ function describeHolder(path: string): string {
   return pid === undefined ? 'another process' : `process ${pid}`;
 }
 
-/** Linux shows its locks page by page. A held lock may be missing from a reading while others are released. */
+/**
+ * Number of times to read the locks. Linux shows its locks page by page, and a held lock can be missing from a reading
+ * while others are released.
+ */
 const readings = 5;
 
 /** The number of the process that holds the lock; `undefined` if Linux does not show it, because it is in another container. */
@@ -136,7 +143,7 @@ function lockHolder(path: string): string | undefined {
   return undefined;
 }
 
-/** The processes of this container that have locked a file or a directory, according to Linux. @param kind of the lock */
+/** The processes of this container that have locked a path, according to Linux. @param kind of the lock */
 function listLockHolders(path: string, kind: RegExp): string[] {
   try {
     const { ino } = statSync(path);
@@ -152,10 +159,11 @@ const patienceMs = 10_000;
 const lookEveryMs = 50;
 
 /**
- * Waits until this process can open the stores of a data directory while a server may be using it. LMDB detects other
- * processes by their locks on its lock file. A server that is starting or stopping has locked the directory, but not these files.
- * It would not detect this process.
- * @throws {Error} if the server is in another container, or does not open its stores in time; the message contains the remedy
+ * Waits until this process can open the stores of a data directory while a server is possibly using it. LMDB detects other
+ * processes by their locks on its lock file. A server that is starting or stopping has locked the directory but not
+ * these files, and would not detect this process.
+ * @throws {Error} if the server is in another container, or does not open its stores in time; the message contains the
+ * remedy
  */
 export async function waitUntilSharable(
   data: string,

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 const dontNeed = 4;
 
 /**
- * Returns a function that removes the pages of data files from the resident memory of this process. LMDB maps a file as a whole, and
- * each page once read would stay resident. The pages remain in the page cache, so reading one again is a minor fault. LMDB only reads
- * the map, and writes to the file, so no change is lost.
+ * Returns a function that removes the pages of data files from the resident memory of this process. LMDB maps a file as
+ * a whole, and each page would stay resident once it is read. The pages remain in the page cache, so reading one again
+ * is a minor fault. LMDB only reads the map, and writes to the file, so no change is lost.
  * @returns `undefined` outside of Bun on Linux with glibc
  */
 export async function openMappedPages(): Promise<((files: readonly string[]) => void) | undefined> {

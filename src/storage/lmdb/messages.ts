@@ -2,8 +2,8 @@ import { keysIn, pairKey, removeRange } from './key-prefix.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
- * A counted message, so that a repetition is not counted again. Key: time (u48, Unix ms, big-endian), identity (16 bytes). The
- * value is empty. Keys sort by time, so expired messages come first.
+ * A counted message, stored so that a repetition is not counted again. Key: time (u48, Unix ms, big-endian), identity
+ * (16 bytes). The value is empty. Keys sort by time, so expired messages come first.
  */
 export interface Message {
   readonly identity: Uint8Array;
@@ -18,7 +18,10 @@ export interface MessageChange extends Message {
 /** Period in which a repetition is recognised. */
 export const messageLifeMs = 10 * 60_000;
 
-/** The same for messages whose content is less distinct. The second word of their identity has this bit. */
+/**
+ * Period in which a repetition is recognised if the content of the message is less distinct. The second word of the
+ * message's identity has this bit.
+ */
 const briefLifeMs = 30_000;
 const briefBit = 2 ** 31;
 
@@ -42,9 +45,9 @@ const timeBytes = 6;
 const identityBytes = 16;
 
 /**
- * Puts messages, deletes the forgotten ones, and deletes some that have expired by the time of the latest. More are deleted than
- * put, so that the table stays small, but a bounded number, because the commit waits. Call it in the transaction that counts
- * the messages.
+ * Puts messages, deletes the forgotten messages, and deletes some messages that have expired by the time of the latest
+ * one. It deletes more messages than it puts, so that the table stays small, but a bounded number, because the commit
+ * waits. Call it in the transaction that counts the messages.
  */
 export function putMessages(store: UsageTables, messages: readonly MessageChange[]): void {
   if (messages.length === 0) return;
@@ -62,7 +65,7 @@ export function putMessage(store: Pick<UsageTables, 'messages'>, { at, identity 
   store.messages.putSync(messageKey(at, identity), nothing);
 }
 
-/** Deletes messages from before a time (Unix ms), the oldest first. Call it in a transaction. @returns the deleted */
+/** Deletes messages from before a time (Unix ms), the oldest first, in a transaction. @returns these messages */
 export function takeMessages(store: Pick<UsageTables, 'messages'>, before: number, limit: number): Message[] {
   const taken: Message[] = [];
   for (const key of keysIn(store.messages, { start: timeKey(0), end: timeKey(before), limit })) {
@@ -78,7 +81,7 @@ export function isRemembered(store: Pick<UsageTables, 'messages'>, identity: Uin
   return store.messages.doesExist(messageKey(permanentAt, identity));
 }
 
-/** Removes the permanent messages of a deleted environment. Call it in a transaction. @returns messages removed */
+/** Removes the permanent messages of a deleted environment, in a transaction. @returns the number of messages */
 export function removeRemembered(
   { messages }: Pick<UsageTables, 'messages'>,
   application: number,
@@ -89,13 +92,13 @@ export function removeRemembered(
   return removeRange(messages, { start: from(environment), end: from(environment + 1), limit });
 }
 
-/** The last `limit` messages from `since` (Unix ms) on, oldest first, without permanent ones. */
+/** The last `limit` messages from `since` (Unix ms) on, oldest first, except permanent messages. */
 export function messagesSince(store: Pick<UsageTables, 'messages'>, since: number, limit: number): Message[] {
   const range = { start: timeKey(permanentAt), end: timeKey(since), reverse: true, limit } as const;
   return Array.from(store.messages.getKeys(range), messageIn).reverse();
 }
 
-/** All messages, oldest first, and then permanent ones. */
+/** All messages, oldest first, followed by the permanent messages. */
 export function allMessages(store: Pick<UsageTables, 'messages'>): Message[] {
   return Array.from(store.messages.getKeys(), messageIn);
 }

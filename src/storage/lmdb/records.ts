@@ -30,8 +30,8 @@ export interface Team {
   readonly name: string;
   readonly plan: Tier;
   /**
-   * The team whose limit this team counts against: that of the Admin or API key that created it, or that team's own origin.
-   * Absent if an administrator of the installation or an earlier release created the team.
+   * The team whose limit this team counts against: the team of the Admin or API key that created it, or the origin of
+   * that team. Absent if an administrator of the installation or an earlier release created the team.
    */
   readonly origin?: string;
   /** Absent: `optional`. */
@@ -43,7 +43,7 @@ export interface Team {
 export interface User extends Membership {
   readonly id: string;
   readonly number: number;
-  /** As entered. Unique without regard to case. */
+  /** The address as entered. Unique without regard to case. */
   readonly email: string;
   readonly name: string;
   readonly primaryTeam: string;
@@ -51,29 +51,28 @@ export interface User extends Membership {
   readonly passwordHash: string;
   /** SHA-256 (hex) of the `passwordHash` that the user must replace at the next sign-in. Ignored if it differs from the current one. */
   readonly temporaryPasswordId?: string;
-  /** Absent without a link for the user. */
+  /** Absent if the user has no link. */
   readonly invitation?: Invitation;
-  /** Absent until the user changes one. A field that an earlier release did not write has its default. */
+  /** Absent until the user changes a preference. A field that an earlier release did not write has its default. */
   readonly preferences?: Partial<Preferences>;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** How the users of the installation sign in. */
 export interface SignInPolicy {
   readonly secondFactor: SecondFactorRule;
   readonly passwords: 'everyone' | 'break-glass';
-  /** The ids of users who may always sign in with a password. A deleted user may remain. */
+  /** The ids of users who can always sign in with a password. The id of a deleted user can remain. */
   readonly breakGlass: readonly string[];
   readonly domains: readonly { readonly domain: string; readonly providerId: string }[];
 }
 
-/** A link with which a user chooses a password, or another way to sign in. It is valid once. */
+/** A link with which a user chooses a password, or another way to sign in. The link is valid once. */
 export interface Invitation {
-  /** SHA-256 (hex) of its secret. */
+  /** SHA-256 (hex) of the link's secret. */
   readonly hash: string;
   readonly purpose: LinkPurpose;
-  /** SHA-256 (hex) of the user's password hash at the time. The link ends with it. */
+  /** SHA-256 (hex) of the user's password hash when the link was made. A new password invalidates the link. */
   readonly of: string;
   readonly expiresAt: number;
 }
@@ -83,27 +82,27 @@ export interface ApiKey extends PlainKeySettings {
   readonly clientId: string;
   readonly number: number;
   readonly teamId: string;
-  /** The role of its tokens: that of its scopes, and Viewer if they include none. */
+  /** The role of the key's tokens: the role of its scopes, and Viewer if they include no role. */
   readonly role: Role;
-  /** Absent from keys of earlier releases: the scope of the role. */
+  /** Absent from keys of earlier releases, which have the scope of the role. */
   readonly scopes?: readonly KeyScope[];
-  /** The ids of the applications that it is bound to. Absent if it may reach the whole team. */
+  /** The ids of the applications that the key is bound to. Absent if the key is valid for the whole team. */
   readonly applications?: readonly string[];
-  /** SHA-256 of the client secret, hex; `noSecretHash` if the key authenticates by something else. */
+  /** SHA-256 of the client secret, hex; `noSecretHash` if the key does not authenticate by a secret. */
   readonly secretHash: string;
-  /** The replaced secret, which is accepted as well until then. */
+  /** The replaced secret, which is accepted as well until `until`. */
   readonly previousSecret?: { readonly hash: string; readonly until: number };
-  /** The keys that may sign its assertions (RFC 7523). Absent if it authenticates by something else. */
+  /** The keys that can sign the client's assertions (RFC 7523). Absent if the key authenticates by something else. */
   readonly publicKeys?: readonly PublicKey[];
-  /** The workloads that may use it. Absent if it authenticates by something else. */
+  /** The workloads that can use the key. Absent if the key authenticates by something else. */
   readonly trust?: Trust;
-  /** Absent if it never expires, as keys of earlier releases. */
+  /** Absent if the key never expires, as in earlier releases. */
   readonly expiresAt?: number;
-  /** The last announcement of its expiry: that many days before. Absent before the first. */
+  /** The last announcement of the key's expiry: a number of days before it. Absent before the first announcement. */
   readonly expiryAnnounced?: number;
-  /** Absent if it was never used, or only with an earlier release. At most a few minutes late. */
+  /** Time of the last use, a few minutes late at most. Absent if the key was never used since this was recorded. */
   readonly lastUsedAt?: number;
-  /** The subject of the workload that last exchanged a token for it. */
+  /** The subject of the workload that last exchanged a token for an access token of this key. */
   readonly lastSubject?: string;
   readonly createdAt: number;
 }
@@ -112,49 +111,49 @@ export interface ApiKey extends PlainKeySettings {
 export interface OAuthClient extends PlainClientSettings {
   readonly clientId: string;
   readonly number: number;
-  /** Only members of this team may sign in to it. `null` for the service's own clients, which all users may use. */
+  /** The team whose members can sign in. `null` for the service's own clients, which are open to all users. */
   readonly teamId: string | null;
   /** SHA-256 of a confidential client's secret, hex; `null` for a public client. */
   readonly secretHash: string | null;
-  /** The keys that may sign the assertions of a confidential client without a secret (RFC 7523). */
+  /** The keys that can sign the assertions of a confidential client without a secret (RFC 7523). */
   readonly publicKeys?: readonly PublicKey[];
   readonly createdAt: number;
 }
 
-/** A team's declaration of a feature. A feature only seen in packets has none. */
+/** A team's declaration of a feature. A feature that was only seen in packets has no declaration. */
 export interface FeatureDeclaration extends PlainFeatureSettings {
   readonly applicationId: string;
   readonly name: string;
   readonly number: number;
-  /** `null` if it is not archived, or was archived before this was recorded. */
+  /** `null` if the feature is not archived, or was archived before this time was recorded. */
   readonly archivedAt: number | null;
-  /** Time until which its verdict is deferred. */
+  /** Time until which the feature's verdict is deferred. */
   readonly snoozedUntil: number | null;
   /** The intended split of users: variants with their weights. */
   readonly split: readonly Weight[] | null;
-  /** When `split` was last changed. Absent from declarations of earlier releases, and without a change. */
+  /** Time of the last change of `split`. Absent from declarations of earlier releases, and before the first change. */
   readonly splitAt?: number;
-  /** The planned steps of a rollout, by time. Absent or `null`: none. */
+  /** The planned steps of a rollout, by time. Absent or `null` without a rollout. */
   readonly rollout?: readonly RolloutStep[] | null;
-  /** Absent from records of earlier releases: none. */
+  /** Absent from records of earlier releases, which have no owners. */
   readonly owners?: readonly FeatureOwner[];
-  /** Absent from records of earlier releases: none. */
+  /** Absent from records of earlier releases, which have no tags. */
   readonly tags?: readonly string[];
-  /** By age. Absent: none. */
+  /** The experiments by age. Absent without experiments. */
   readonly experiments?: readonly Experiment[];
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** Who is responsible for a flag. The name of a user or team is that at the time of the change. */
+/** The user, team or text responsible for a flag. The name of a user or team is the name at the time of the change. */
 export interface FeatureOwner {
   readonly type: 'user' | 'team' | 'text';
-  /** `null` for a text. */
+  /** `null` if the owner is a text. */
   readonly id: string | null;
   readonly name: string;
 }
 
-/** From this time on, the split replaces the earlier one. */
+/** Time from which the split replaces the earlier one. */
 export interface RolloutStep {
   readonly at: number;
   readonly split: readonly Weight[];
@@ -162,18 +161,18 @@ export interface RolloutStep {
 
 export interface FeatureNote {
   readonly id: string;
-  /** The time that it refers to. */
+  /** The time to which the note refers. */
   readonly at: number;
-  /** Name of the environment that it refers to; `null` for all of them. */
+  /** Name of the environment to which the note refers; `null` for all environments. */
   readonly environment: string | null;
   readonly text: string;
-  /** The e-mail address of the user, or the name of the API key, that wrote it. */
+  /** The e-mail address of the user, or the name of the API key, that wrote the note. */
   readonly by: string;
 }
 
 export type MetricKind = 'counter' | 'gauge';
 
-/** A team's declaration of a metric. Without one, a metric is read as a counter. */
+/** A team's declaration of a metric. A metric without a declaration is read as a counter. */
 export interface MetricDeclaration {
   readonly applicationId: string;
   readonly name: string;
@@ -190,7 +189,7 @@ export interface Deletion {
   readonly application: number;
   /** Numbers of the environments whose data is removed. */
   readonly environments: readonly number[];
-  /** Whether the whole application was deleted, including its identities and its ledger. */
+  /** True if the whole application was deleted, including its identities and its ledger. */
   readonly whole: boolean;
   /** The deleted object, as the audit log names it. */
   readonly target: AuditEntry['target'] & { readonly type: 'application' | 'environment' };
@@ -200,7 +199,7 @@ export interface Deletion {
 
 export type Actor = Readonly<ShownEntry['actor']>;
 
-/** One entry of the audit log, with the fields that its readers see. It is never changed. */
+/** One entry of the audit log, with the fields that its readers see. An entry is never changed. */
 export interface AuditEntry
   extends Readonly<Omit<ShownEntry, 'id' | 'at' | 'actor' | 'target' | 'factors' | 'changes'>> {
   /** Ascending in order of creation. */
@@ -209,7 +208,7 @@ export interface AuditEntry
   readonly actor: Actor;
   readonly target: Readonly<ShownEntry['target']>;
   readonly factors?: readonly Factor[];
-  /** Absent if none are recorded, as in entries of earlier releases. */
+  /** Absent if no changes are recorded, as in entries of earlier releases. */
   readonly changes?: readonly ChangedField[];
 }
 
@@ -226,9 +225,9 @@ export interface Application extends PlainApplicationSettings {
   readonly number: number;
   readonly teamId: string;
   readonly environments: readonly Environment[];
-  /** The saved views of the console. Absent without any. */
+  /** The saved views of the console. Absent without views. */
   readonly views?: readonly StoredView[];
-  /** The latest revoked keys, the earliest first. Absent if none was revoked since the release that keeps them. */
+  /** The latest revoked keys, the earliest first. Absent if no key was revoked since this is recorded. */
   readonly revokedKeys?: readonly RevokedKey[];
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -238,13 +237,13 @@ export interface Application extends PlainApplicationSettings {
 export interface StoredView extends Required<NewView> {
   readonly id: string;
   readonly number: number;
-  /** Id of the user or API key. It may be deleted. */
+  /** Id of the user or API key, which is possibly deleted. */
   readonly author: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** What is kept of a revoked key, to recognise what still sends it. */
+/** The fields of a revoked key that are kept, to recognise senders that still use it. */
 export interface RevokedKey extends Omit<ApplicationKey, 'applicationId' | 'hash' | 'text'> {
   readonly revokedAt: number;
 }
@@ -259,20 +258,20 @@ export interface ApplicationKey {
   readonly name: string;
   /** SHA-256 of the key's text, hex. */
   readonly hash: string;
-  /** First characters of the key's text, by which people recognise it. */
+  /** The first characters of the key's text, by which people recognise the key. */
   readonly prefix: string;
   /** The text of a Frontend or Mobile key, which is public; `null` for a Backend key and for an adopted token. */
   readonly text: string | null;
   /** Name of the environment that an adopted token stands for. Absent from a key of this service. */
   readonly environment?: string;
-  /** When a rotated key stops being accepted, and what replaced it. */
+  /** The replacement of a rotated key, and the time until which the key is still accepted. */
   readonly replaced?: { readonly by: string; readonly until: number };
-  /** True if an adopted Backend token looks guessable. Its text, which would tell, is not stored. */
+  /** True if an adopted Backend token looks guessable. Its text, which would show that, is not stored. */
   readonly weak?: true;
-  /** When a Backend key was first seen in a packet, which means that it leaked; else `null`. */
+  /** Time when a Backend key was first seen in a packet, which means that it leaked; otherwise `null`. */
   readonly leakedAt: number | null;
   readonly lastUsedAt: number | null;
-  /** Absent if none of its messages was refused, or all were before the release that counts them. */
+  /** Absent if none of the key's messages was refused, or only messages before the release that counts them. */
   readonly refused?: KeyRefusals;
   readonly createdAt: number;
 }
@@ -299,13 +298,13 @@ export interface CodeScan {
   readonly by: string;
   /** The files with features, each with its owners by CODEOWNERS. */
   readonly paths: readonly (readonly [path: string, owners: readonly string[]])[];
-  /** The features, each with the number of its places, and the first of them: the index of the path, and the line. */
+  /** The features, each with the number of its places, and the first places: the index of the path, and the line. */
   readonly features: readonly (readonly [
     name: string,
     count: number,
     places: readonly (readonly [file: number, line: number])[],
   ])[];
-  /** Features that only earlier scans found, each with the time of the first scan without it. */
+  /** Features that only earlier scans found, each with the time of the first scan in which it was missing. */
   readonly missing: readonly (readonly [name: string, since: number])[];
 }
 
@@ -319,15 +318,15 @@ export interface PlannedMetric {
 }
 
 export interface GuardrailMetric extends PlannedMetric {
-  /** Tolerated worsening per check. */
+  /** The worsening per check that is tolerated. */
   readonly tolerated: number;
 }
 
-/** What a team decides before an experiment starts. */
+/** The plan of an experiment, which a team decides before the experiment starts. */
 export interface ExperimentPlan extends PlainPlanSettings {
   /** The number of the environment. */
   readonly environment: number;
-  /** `null`: the split of the feature. */
+  /** `null` for the split of the feature. */
   readonly split: readonly Weight[] | null;
   readonly startAt: number;
   /** `endAt`, `users` or both are present. */
@@ -338,20 +337,20 @@ export interface Experiment extends ExperimentPlan {
   readonly id: string;
   /** Ascending in order of creation. */
   readonly number: number;
-  /** The e-mail address of the user, or the name of the API key, that planned it. */
+  /** The e-mail address of the user, or the name of the API key, that planned the experiment. */
   readonly by: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Absent unless it was stopped before its planned end. */
+  /** Absent unless the experiment was stopped before its planned end. */
   readonly stopped?: { readonly at: number; readonly reason: string };
-  /** The result when the plan was met, or when it was stopped. It is written once. Absent before. */
+  /** The result when the plan was fulfilled, or when the experiment was stopped. It is written once. Absent before. */
   readonly result?: { readonly at: number; readonly figures: ExperimentFigures };
 }
 
 export interface WebhookSecret {
-  /** `whsec_` and base64. Stored in plain text, because it signs. */
+  /** The secret: `whsec_` and base64. Stored in plain text, because it signs. */
   readonly text: string;
-  /** Time until which deliveries are signed with it in addition to a newer one; `null` for the newest. */
+  /** Time until which deliveries are signed with this secret, too; `null` for the newest secret. */
   readonly until: number | null;
 }
 
@@ -364,19 +363,19 @@ export interface Webhook {
   readonly url: string;
   /** The subscribed events, each with its start time. */
   readonly events: Readonly<Partial<Record<WebhookEventType, number>>>;
-  /** Absent: `standard`, the only format of earlier versions. */
+  /** Absent for `standard`, the only format of earlier versions. */
   readonly format?: WebhookFormat;
-  /** The key of the project and the type of the issues; only of the format `jira`. */
+  /** The key of the project and the type of the issues; only for the format `jira`. */
   readonly project?: string;
   readonly issueType?: string;
   /** The `Authorization` header for an issue tracker; absent without one. */
   readonly authorization?: string;
-  /** The newest first; at most two. */
+  /** The secrets, the newest first; at most two. */
   readonly secrets: readonly WebhookSecret[];
   readonly enabled: boolean;
-  /** Why the service disabled it: it failed for days, or responded with 410. */
+  /** The reason why the service disabled the webhook: it failed for days, or responded with 410. */
   readonly disabledFor: 'failing' | 'gone' | null;
-  /** Time since which no delivery has succeeded; `null` if the last one did. */
+  /** Time since which no delivery has succeeded; `null` if the last delivery succeeded. */
   readonly failingSince: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -384,11 +383,11 @@ export interface Webhook {
 
 interface WebhookAttempt {
   readonly at: number;
-  /** Its duration. */
+  /** Duration of the attempt. */
   readonly ms: number;
   /** The status of the response; `null` without a response. */
   readonly status: number | null;
-  /** Why it failed, for people; `null` if it succeeded. */
+  /** Why the attempt failed, for people; `null` if it succeeded. */
   readonly error: string | null;
   /** The beginning of the response's body; absent if it was empty, and in attempts of an earlier version. */
   readonly answer?: string;
@@ -405,28 +404,28 @@ export interface WebhookDelivery {
   readonly body: string;
   /** The body of the last attempt, if it was in another format. */
   readonly sent?: string;
-  /** The `traceparent` of the request that caused it, if that was traced. */
+  /** The `traceparent` of the request that caused the event, if that request was traced. */
   readonly cause?: string;
   readonly state: 'waiting' | 'delivered' | 'failed';
   readonly attempts: number;
   /** The last attempts, the latest last. */
   readonly latest: readonly WebhookAttempt[];
   readonly createdAt: number;
-  /** When it was delivered or given up; `null` while it is pending. */
+  /** Time when the event was delivered or given up; `null` while the delivery is pending. */
   readonly endedAt: number | null;
 }
 
 /** A pending delivery in the queue. */
 export interface QueuedDelivery {
-  /** When to try it next. */
+  /** Time of the next attempt. */
   readonly due: number;
-  /** Number of failed attempts since it was last queued. */
+  /** Number of failed attempts since the delivery was last queued. */
   readonly failed: number;
   /** The node that delivers it, and the time at which that node is considered dead and others may deliver it. */
   readonly lease: { readonly node: string; readonly until: number } | null;
 }
 
-/** The last notification about a lasting condition, which is sent once: see `webhooks/watch.ts`. */
+/** The last notification about a lasting condition. It is sent once: see `webhooks/watch.ts`. */
 export interface WebhookAnnouncement {
   readonly at: number;
   /** The announced verdict of a feature. */

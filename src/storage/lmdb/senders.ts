@@ -6,15 +6,15 @@ import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
- * The senders in each environment, and those that ask for each feature in it.
+ * The senders in each environment, and the senders that check each feature in it.
  *
  * Key, big-endian: environment (u32), then the ordinal (u32) of the first series that names the feature, or
- * `environmentOrdinal` for the environment as a whole. Value: a JSON array of senders, each
- * `[name, version, transport, route, first, last]`, where the times are slots of ten minutes since the epoch.
+ * `environmentOrdinal` for the environment as a whole. Value: a JSON array of senders, each `[name, version, transport,
+ * route, first, last]`, where the times are slots of ten minutes since the epoch.
  */
 export interface Sender {
   readonly name: string;
-  /** `null` if it is not reported. */
+  /** `null` if the sender does not report it. */
   readonly version: string | null;
   readonly transport: Transport;
   readonly route: SenderRoute;
@@ -25,7 +25,7 @@ export interface SeenSender extends Sender {
   readonly last: number;
 }
 
-/** A sender seen in a slot: it asked for a feature, or sent anything at all. */
+/** A sender that was seen in a slot: it asked for a feature, or sent anything at all. */
 export interface SenderSight {
   readonly environment: number;
   /** The ordinal of the feature's first series, or `environmentOrdinal`. */
@@ -44,10 +44,10 @@ export const slotMs = 600_000;
 /** Number of slots after which a sender that was not seen is forgotten: 90 days. */
 export const senderLife = 90 * 144;
 
-/** Maximum number of senders per feature and per environment. Packets and reports take up at most half each. */
+/** Maximum number of senders per feature and per environment. Packets and reports use at most half each. */
 const most = { feature: 50, environment: 200 };
 
-/** The sender that stands for those of one kind beyond the limit. */
+/** The sender that stands for all senders of a kind beyond the limit. */
 export function otherSender({ transport, route }: Sender): Sender {
   return { name: surplusName, version: null, transport, route };
 }
@@ -111,7 +111,7 @@ export function sweepSenders(
   return found.length < limit ? undefined : found.at(-1)!.key.readUInt32BE(4) + 1;
 }
 
-/** @returns whether that changed anything */
+/** @returns true if the span changed anything */
 function addSpan(senders: SeenSender[], sender: Sender, { first, last }: Slots, room: number): boolean {
   const at = senders.findIndex((each) => isSame(each, sender));
   const known = senders[at];

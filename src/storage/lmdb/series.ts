@@ -11,7 +11,7 @@ import type { UsageTables } from './usage.ts';
  */
 export type SeriesName = readonly [feature: string, variant: string] | readonly [metric: string] | FeatureMetricName;
 
-/** Stands for the feature itself in place of a variant. No variant can have this name. */
+/** Used in place of a variant for the feature itself. No variant can have this name. */
 export const featureItself = '';
 
 type FeatureMetricName = readonly [metric: string, feature: string, variant: string];
@@ -61,7 +61,7 @@ export function seriesName(
   return value === undefined ? undefined : JSON.parse(value.toString());
 }
 
-/** Whether a series (see `seriesRef`) has a name; an environment as a whole needs none. */
+/** True if a series (see `seriesRef`) has a name. The series of a whole environment needs no name. */
 export function isNamed(store: UsageTables, ref: number): boolean {
   const ordinal = ref % seriesPerEnvironment;
   if (ordinal === environmentOrdinal) return true;
@@ -69,7 +69,8 @@ export function isNamed(store: UsageTables, ref: number): boolean {
 }
 
 /**
- * When each series was first and last seen. Cells do not show this, because they are rolled up and finally deleted.
+ * The times when each series was first and last seen. Cells do not show these times, because they are rolled up and
+ * finally deleted.
  *
  * Key, big-endian: environment (u32), block (u32, a series' ordinal divided by the cells of a block). Value,
  * little-endian: for each series of the block its first and last minute (u32 each, since the epoch), 0 for never.
@@ -78,7 +79,7 @@ export type SeenBlock = Uint32Array;
 
 export const seenWidth = 2;
 
-/** The minutes of a block (see `blockOf`), in a new array. */
+/** The minutes of a block (see `computeBlock`), in a new array. */
 export function readSeen(store: UsageTables, block: number): SeenBlock {
   const value = store.seen.get(seenKey(block));
   return value === undefined ? new Uint32Array(cellsPerBlock * seenWidth) : decodeSeen(value);
@@ -91,14 +92,14 @@ export function putSeen(store: UsageTables, block: number, minutes: SeenBlock): 
   store.seen.putSync(seenKey(block), value);
 }
 
-/** When a series was first and last seen, in minutes since the epoch. */
+/** The times when a series was first and last seen, in minutes since the epoch. */
 interface SeenSeries {
   readonly ordinal: number;
   readonly first: number;
   readonly last: number;
 }
 
-/** When one series was seen; `undefined` for never. */
+/** The times when one series was seen; `undefined` for never. */
 export function seenAt(
   store: UsageTables,
   environment: number,

@@ -23,7 +23,7 @@ export const registersPerChunk = 1024;
 /** Bytes of the longest value: 1 024 registers. */
 export const chunkValueBytes = 1 + (registersPerChunk / 4) * 3;
 
-/** A chunk holds coupons while they take no more space than registers would. */
+/** Maximum number of coupons in a chunk: coupons must not take more space than registers. */
 export const maxCoupons = (chunkValueBytes - 1) / 4;
 
 /** The ordinal of the sketch of all users of an environment. No series has it. */
@@ -55,7 +55,7 @@ export function chunkKeyFrom(environment: number, day: number, ordinal = 0): Buf
 export const formCoupons = 0;
 export const formRegisters = 1;
 
-/** Writes a chunk into `value`, which has `chunkValueBytes`. @returns bytes written */
+/** Writes a chunk into `value`, which has `chunkValueBytes`. @returns the number of bytes written */
 export function writeChunk(value: Buffer, content: ChunkContent): number {
   if (content.registers !== undefined) {
     value[0] = formRegisters;
@@ -120,7 +120,7 @@ export function* sketchChunks(
   }
 }
 
-/** Deletes sketches from before a day. Call it in a transaction. @returns chunks deleted, at most `limit` */
+/** Deletes sketches from before a day. Call it in a transaction. @returns the number of chunks, at most `limit` */
 export function deleteSketches(store: UsageTables, environment: number, before: number, limit: number): number {
   if (limit === 0) return 0;
   const range = { start: chunkKeyFrom(environment, 0), end: chunkKeyFrom(environment, before), limit };

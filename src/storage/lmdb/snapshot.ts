@@ -3,7 +3,7 @@ import type { RootDatabase, Transaction } from 'lmdb';
 /** A consistent view of a store. While it is open, its pages are not reused, so commits make the file grow. */
 export type Snapshot = Transaction;
 
-/** A long read that pauses (`yield`) at points where other work may run. */
+/** A long read that pauses (`yield`) at points where other work can run. */
 export type Reading<T> = Generator<undefined, T, undefined>;
 
 /** Items between two pauses. */
@@ -39,7 +39,7 @@ export function* fromSnapshot<T>(lmdb: RootDatabase<Buffer, Buffer>, read: (at: 
   }
 }
 
-/** The option for reading a range from a snapshot, or from the current state on disk without one. */
+/** The option for reading a range from a snapshot; without a snapshot, the read sees the current state on disk. */
 export function readAt(snapshot: Snapshot | undefined): { readonly transaction?: Snapshot } {
   return snapshot === undefined ? {} : { transaction: snapshot };
 }

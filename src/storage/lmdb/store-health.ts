@@ -10,7 +10,7 @@ interface StoreHealthDeps {
   readonly clock: Pick<TimerClock, 'after'>;
   /** Called when the store can no longer be trusted, so the process must end. */
   fatal(reason: string): void;
-  /** Called when data is accepted again, or no longer. */
+  /** Called when data is accepted again, or is no longer accepted. */
   changed?(): void;
 }
 
@@ -19,11 +19,11 @@ const retryMs = 1000;
 /** The lines of the log when a shortage begins and ends. */
 const lines: Readonly<Record<Shortage, { readonly began: string; readonly ended: string }>> = {
   space: {
-    began: 'the disk is full: answering 503 until 16 MiB are free',
+    began: 'the disk is full: responding with 503 until 16 MiB are free',
     ended: 'the disk has space again: accepting data',
   },
   files: {
-    began: 'too many files are open: answering 503 until one can be opened',
+    began: 'too many files are open: responding with 503 until a file can be opened',
     ended: 'files can be opened again: accepting data',
   },
 };
@@ -44,7 +44,7 @@ export class StoreHealth {
     return this.#state === 'writable';
   }
 
-  /** Why data is not accepted, if everyone may read it; `undefined` if only the log says it. */
+  /** The reason why data is not accepted, if it is public; `undefined` if only the log has the reason. */
   get reason(): string | undefined {
     return this.#state === 'files' ? 'too many files are open' : undefined;
   }
@@ -90,7 +90,7 @@ export interface SlowCommits {
 
 /** Measures the commits of one store, and warns of slow ones. */
 export class CommitWatch {
-  /** Seconds. */
+  /** Durations of the commits, seconds. */
   readonly times = new Histogram();
   readonly #store: string;
   readonly #slow: SlowCommits | undefined;
@@ -112,11 +112,11 @@ export class CommitWatch {
 interface ReaderAge {
   /** Seconds since it was first seen. */
   readonly seconds: number;
-  /** Commits since the state it reads. */
+  /** Number of commits since the state that it reads. */
   readonly commits: number;
 }
 
-/** Age of a reader at which the log warns, ms. No report takes that long over one day of data. */
+/** Age of a reader at which the log warns, ms. Even a report over one day of data takes less time. */
 const oldMs = 60_000;
 
 const none: ReaderAge = { seconds: 0, commits: 0 };
@@ -127,7 +127,7 @@ export class ReaderWatch {
   readonly #lmdb: RootDatabase<Buffer, Buffer>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Pick<Log, 'warn'>;
-  /** The oldest reader at the last check, when it was first seen, and whether the log has warned of it. */
+  /** The oldest reader at the last check, the time when it was first seen, and whether the log has warned of it. */
   #seen: { readonly oldest: OldestReader; readonly since: number; warned: boolean } | undefined;
 
   constructor(
@@ -147,7 +147,7 @@ export class ReaderWatch {
     // A process killed while reading, such as a backup, has left its reader behind.
     this.#lmdb.readerCheck();
     const oldest = oldestReader(this.#lmdb);
-    // A reader of the latest state holds back no pages. Without this rule, short-lived readers would look like one old one.
+    // A reader of the latest state holds back no pages: short-lived readers must not look like one old reader.
     if (oldest === undefined || oldest.lag === 0) {
       this.#seen = undefined;
       return none;
@@ -168,7 +168,7 @@ export class ReaderWatch {
 
 interface OldestReader {
   readonly transaction: number;
-  /** Commits since that state. */
+  /** Number of commits since the state that the reader uses. */
   readonly lag: number;
 }
 

@@ -2,18 +2,19 @@ import { prefixedKey, prefixKey } from './key-prefix.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
- * Running totals that senders report in place of counts, each with what was counted of it. Only the increase of a total counts, so a
- * total may be received repeatedly, late, and by several machines.
+ * Running totals that senders report in place of counts, each with the amount that is already counted. Only the
+ * increase of a total counts, so a total can be received repeatedly, late, and by several machines.
  *
- * Key: application (u32, big-endian) and the digest (16) of the total. Value, four little-endian f64: the value, and as Unix ms its
- * time, the time when it was last received, and the time of the first value after the sender last began again (0 if it never did).
- * The record of an application alone has the number of its totals (u32, little-endian).
+ * Key: application (u32, big-endian) and the digest (16) of the total. Value, four little-endian f64: the value, and as
+ * Unix ms its time, the time when it was last received, and the time of the first value after the sender last began
+ * again (0 if it never did). The record of an application without a digest has the number of its totals (u32,
+ * little-endian).
  */
 export interface Total {
   readonly application: number;
   /** Identifies the sender, what it counts, and when it began to count. */
   readonly digest: Uint8Array;
-  /** The series (see `seriesRef`) and the time bucket (see `bucketOf`) that the increase counts in. */
+  /** The series (see `seriesRef`) and the time bucket (see `encodeBucket`) in which the increase counts. */
   readonly ref: number;
   readonly bucket: number;
   readonly value: number;
@@ -21,7 +22,7 @@ export interface Total {
   readonly at: number;
   /** Unix ms. */
   readonly received: number;
-  /** 1 if the sender began to count so recently that no part of this total can have been counted and forgotten. Otherwise 0. */
+  /** 1 if the sender began so recently that nothing of this total can be counted and forgotten; otherwise 0. */
   readonly fresh: number;
 }
 
@@ -30,16 +31,16 @@ export const maxTotals = 100_000;
 
 /** Time after which a total that was not received again is forgotten. */
 export const totalLifeMs = 48 * 3_600_000;
-/** Age of a total that may still be unknown because it is new. Less than its life, because the clocks of senders differ. */
+/** Maximum age of an unknown total that counts as new. Below `totalLifeMs`, because clocks of senders differ. */
 export const freshMs = 24 * 3_600_000;
 
 const keyBytes = 20;
 export const totalBytes = 32;
 
 /**
- * Notes a total, and returns how much of it is not counted yet. An unknown total that is not fresh was perhaps counted and
- * forgotten, so only its later increase counts. A later, smaller value counts whole: the sender began again, and the values from
- * before that count no more. Call it in a transaction.
+ * Records a total, and returns the amount of it that is not counted yet. An unknown total that is not fresh was
+ * possibly counted and forgotten, so only its later increase counts. A later, smaller value counts whole: the sender
+ * began again, and its earlier values no longer count. Call it in a transaction.
  */
 export function recordTotal(store: Pick<UsageTables, 'totals'>, total: Total): number {
   const { application, digest, value, at, received, fresh } = total;
@@ -61,7 +62,7 @@ export function recordTotal(store: Pick<UsageTables, 'totals'>, total: Total): n
   return value < before ? value : value - before;
 }
 
-/** The last value of a total, and its time; `undefined` if none was folded yet. */
+/** The last value of a total, and its time; `undefined` if no value was folded yet. */
 export function lastTotal(
   store: Pick<UsageTables, 'totals'>,
   { application, digest }: Pick<Total, 'application' | 'digest'>,
@@ -101,7 +102,7 @@ export function sweepTotals(
   return visited.length < limit ? undefined : Buffer.concat([visited.at(-1)!.key, Buffer.of(0)]);
 }
 
-/** @returns false if the application has as many as it may have */
+/** @returns false if the application has the maximum number of totals */
 function addOne(store: Pick<UsageTables, 'totals'>, application: number): boolean {
   const number = countTotals(store, application);
   if (number >= maxTotals) return false;

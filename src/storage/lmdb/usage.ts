@@ -3,7 +3,7 @@ import { openLaidOut, spoolLayout, usageLayout } from './layout.ts';
 import { type LmdbEnvironment, openRecords, openTable, openTables, type Table } from './lmdb.ts';
 import { fromSnapshot, type Reading, readAt } from './snapshot.ts';
 
-/** The tables of the usage store, each with a file of the same name or the file that is named here. */
+/** The tables of the usage store. Each table has a file of the same name, or the file in its comment. */
 export const usageTables = [
   'counts', // Cells of variants: see blocks.ts.
   'carried',
@@ -42,9 +42,9 @@ export function usageTablesIn(lmdb: LmdbEnvironment): UsageTables {
   return { lmdb, ...openTables(lmdb, usageTables) };
 }
 
-/** The tables that a replica has besides those of usage. The files of src/replication have their formats. */
+/** The tables of a replica in addition to the usage tables. The files of src/replication have their formats. */
 const replicaTables = [
-  'replica', // Its own state, as JSON by name: see replica-state.ts.
+  'replica', // State of the replica, as JSON by name: see replica-state.ts.
   'streamSeries',
   'messageTimes', // See `CountedMessages`.
   'forgotten', // See `ForgottenPeople`.
@@ -54,21 +54,21 @@ const replicaTables = [
 /** The usage store of a node that applies a log shared by several machines: see replication/replica.ts. */
 export interface ReplicaStore extends UsageTables, Readonly<Record<(typeof replicaTables)[number], Table>> {}
 
-/** Opens the usage store of a data directory with the tables of a replica. @throws {Error} as `openLaidOut` */
+/** Opens the usage store of a data directory with the tables of a replica. @throws {Error} as `openLaidOut` does */
 export function openReplicaStore(data: string): ReplicaStore {
   const usage = openUsageTables(data);
   return { ...usage, ...openTables(usage.lmdb, replicaTables) };
 }
 
 /**
- * The tables of the spool. Those of usage hold the open delta: counts that are in no delta yet. Sealing keeps only the names of
- * series and the messages of the last minutes in them. `cumulative` has other records here. Key: as in `messages`. Value: see
- * `cumulativeRecord`.
+ * The tables of the spool. Its usage tables hold the open delta: counts that are in no delta yet. Sealing keeps only
+ * the names of series and the messages of the last minutes in them. `cumulative` has other records here. Key: as in
+ * `messages`. Value: see `cumulativeRecord`.
  */
 export interface SpoolStore extends UsageTables {
   /**
-   * Sealed deltas. Key: the number of the stream, and the delta's in it (u32 each, big-endian). Value: through, since and version
-   * (f64 each, little-endian), then the body.
+   * Sealed deltas. Key: the number of the stream, and the number of the delta in the stream (u32 each, big-endian).
+   * Value: through, since and version (f64 each, little-endian), then the body.
    */
   readonly deltas: Table;
   /**
@@ -82,8 +82,8 @@ export interface SpoolStore extends UsageTables {
    */
   readonly used: Table;
   /**
-   * Running totals in order of arrival, which the replicas compare with what they have counted. Key: a number (u48, big-endian),
-   * ascending. Value: see `totalRecord`.
+   * Running totals in order of arrival, which the replicas compare with the amounts that they have counted. Key: a
+   * number (u48, big-endian), ascending. Value: see `totalRecord`.
    */
   readonly totals: Table;
   /** Uses of unknown instance ids. Key: a number (u48, big-endian), ascending. Value: see `unresolvedRecord`. */
@@ -97,29 +97,29 @@ export interface SpoolStore extends UsageTables {
   readonly meta: Database<string, string>;
 }
 
-/** State of a stream of this directory. Each start of the process creates a stream. */
+/** State of a stream of this directory. Each process creates a stream when it starts. */
 export interface StreamRecord {
   /** Ascending in order of creation. It is part of the keys of the deltas. */
   readonly number: number;
   readonly stream: string;
-  /** The last sealed delta, and the last one in PostgreSQL; 0 for none. */
+  /** The last sealed delta, and below the last delta in PostgreSQL; 0 before the first. */
   readonly sealed: number;
   readonly acknowledged: number;
-  /** When deltas were acknowledged: `[seq, Unix ms]`, ascending, the last of each minute. */
+  /** Times when deltas were acknowledged: `[seq, Unix ms]`, ascending, the last of each minute. */
   readonly acknowledgements: readonly (readonly [seq: number, at: number])[];
-  /** Size of the sealed deltas that are not in PostgreSQL. Earlier versions do not have it. */
+  /** Size of the sealed deltas that are not in PostgreSQL. Absent in earlier versions. */
   readonly waitingBytes?: number;
-  /** The first delta still kept. */
+  /** The first delta that is still stored. */
   readonly first: number;
-  /** Counts that are in none of its deltas are of packets admitted after this time. */
+  /** Counts that are in none of the stream's deltas come from packets admitted after this time. */
   readonly mark: StreamWatermark;
-  /** The closed stream whose remaining data this one ships. It receives no counts. */
+  /** The closed stream whose remaining data this stream ships. It receives no counts. */
   readonly restOf?: string;
-  /** `done`: PostgreSQL has all of it and expects no more. `aside`, of earlier versions: kept, never shipped. */
+  /** `done`: PostgreSQL has all of the stream, and expects no more. `aside`, of earlier versions: never shipped. */
   readonly state: 'open' | 'aside' | 'done';
 }
 
-/** A time, and the node's state then. */
+/** A time, and the node's state at that time. */
 export interface StreamWatermark {
   /** Unix ms. */
   readonly at: number;
@@ -129,7 +129,7 @@ export interface StreamWatermark {
   readonly version: number;
 }
 
-/** Opens the spool of a data directory. Each thread opens it separately, the main thread first. @throws {Error} as `openLaidOut` */
+/** Opens the spool. Each thread opens it separately, the main thread first. @throws {Error} as `openLaidOut` does */
 export function openSpoolStore(data: string): SpoolStore {
   const lmdb = openLaidOut(data, spoolLayout);
   return {
@@ -146,7 +146,7 @@ export interface ScanTask {
   readonly after: Uint8Array | undefined;
 }
 
-/** Records to read from one snapshot. */
+/** Number of records to read from one snapshot. */
 const stepLimit = 500;
 
 /**
@@ -166,7 +166,7 @@ export function scan(store: UsageTables, { table, after }: ScanTask): Reading<Ui
   });
 }
 
-/** On several machines, the store of a node has more tables than reports read: see `ReplicaStore`. */
+/** Opens a table. The store of a node has more tables than reports read: see `ReplicaStore`. */
 function openOwnTable(store: UsageTables, name: UsageTable): Table {
   const tables: Partial<Record<UsageTable, Table>> = store;
   tables[name] ??= openTable(store.lmdb, name);

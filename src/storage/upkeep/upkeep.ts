@@ -33,8 +33,8 @@ interface UpkeepDeps extends EraseDeps {
 }
 
 /**
- * Maximum number of records per step: batches wait for it, a few milliseconds. The records of a deletion are adjacent, so more of
- * them are on few pages.
+ * Maximum number of records per step, for which batches wait a few milliseconds. The records of a deletion are
+ * adjacent, so that more of them are on few pages.
  */
 const stepLimit = { retention: 8, deletion: 64 };
 
@@ -59,13 +59,13 @@ async function runRound(deps: UpkeepDeps): Promise<void> {
 }
 
 /**
- * Removes the data of deleted applications and environments. The change that requests a deletion also makes the application or
- * environment unknown, so no further packet joins a batch for it. Earlier packets are written or refused before the first step,
- * so nothing on this machine comes back after the last one. The deletion ends when no other machine can send more. After a crash
- * the next process continues.
+ * Removes the data of deleted applications and environments. The change that requests a deletion also makes the
+ * application or environment unknown, so no further packet joins a batch for it. Earlier packets are written or refused
+ * before the first step, so nothing on this machine comes back after the last step. The deletion ends when no other
+ * machine can send more. After a crash the next process continues.
  * @returns false if the service is stopping
  * @throws {Refusal} `store_unavailable`
- * @throws {CommitFailed} if the store rejected a step
+ * @throws {CommitError} if the store rejected a step
  */
 export async function eraseDeleted(deps: EraseDeps): Promise<boolean> {
   for (const deletion of [...deps.deletions.values()]) {

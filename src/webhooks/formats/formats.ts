@@ -10,7 +10,7 @@ import type { WebhookFormat } from '../../contract/webhook-formats.ts';
 import { type Words, words } from '../../contract/words.ts';
 import type { Webhook, WebhookDelivery } from '../../storage/lmdb/records.ts';
 
-/** The settings of a webhook that decide the body of its deliveries. */
+/** The settings of a webhook that determine the body of its deliveries. */
 type FormatSettings = Pick<Webhook, 'format' | 'project' | 'issueType'>;
 
 const bodies: Readonly<
@@ -32,7 +32,7 @@ export function formatBody(
   return JSON.stringify(bodies[format](readMessage(body, id, consoleUrl), webhook));
 }
 
-/** The limit of a text object (https://docs.slack.dev/reference/block-kit/composition-objects/text-object). */
+/** Maximum length of a text object (https://docs.slack.dev/reference/block-kit/composition-objects/text-object). */
 const mostInBlock = 3000;
 
 /** A message of an incoming webhook (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks). */
@@ -48,24 +48,24 @@ function slackBody({ sentence, facts, link }: Message): object {
   };
 }
 
-/** Names are code: Slack parses neither formatting, nor emoji, nor mentions in it. */
+/** Names are code, in which Slack parses no formatting, emoji or mentions. */
 const mrkdwn: Notation = { own: escaped, name: (text) => `\`${escaped(text.replaceAll('`', 'ˋ'))}\`` };
 
-/** `verbatim`: channels and people that the text names do not become links. */
+/** With `verbatim`, channels and people named in the text do not become links. */
 function section(text: string): object {
   return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
 }
 
-/** Slack's control characters (https://docs.slack.dev/messaging/formatting-message-text#escaping). `<!channel>` is a mention. */
+/** Escapes Slack's control characters (https://docs.slack.dev/messaging/formatting-message-text#escaping). */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /**
  * A message for the workflow "Send webhook alerts to a channel" of Microsoft Teams, with an Adaptive Card
- * (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using). The texts are runs:
- * these know no Markdown (https://adaptivecards.io/explorer/TextRun.html). Texts of others are bounded, so the message is smaller than
- * the limit of 28 KB.
+ * (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using). The texts are
+ * runs, which do not support Markdown (https://adaptivecards.io/explorer/TextRun.html). Texts from other sources are
+ * truncated, so the message stays below the limit of 28 KB.
  */
 function teamsBody({ sentence, facts, link }: Message): object {
   return {
@@ -99,24 +99,24 @@ function run(text: string, style: object = {}): object {
   return { type: 'TextRun', text, ...style };
 }
 
-/** Bodies that open an issue. The text names the delivery, so that a repeated one is recognised. */
+/** Bodies that open an issue. The text names the delivery, so that a repeated delivery is recognised. */
 
-/** Shortest limits of a title: 255 characters on GitLab and Jira. */
+/** Maximum length of a title in all trackers: GitLab and Jira allow 255 characters. */
 const mostInTitle = 255;
-/** Below the limits of all trackers: 32 767 characters in Jira. */
+/** Maximum length of a description, below the limits of all trackers: Jira allows 32 767 characters. */
 const mostInText = 30_000;
 
-/** https://docs.github.com/rest/issues/issues#create-an-issue */
+/** The body of a new issue: https://docs.github.com/rest/issues/issues#create-an-issue */
 function githubBody(message: Message): object {
   return { title: formatTitle(message), body: formatMarkdown(message) };
 }
 
-/** https://docs.gitlab.com/api/issues/#new-issue */
+/** The body of a new issue: https://docs.gitlab.com/api/issues/#new-issue */
 function gitlabBody(message: Message): object {
   return { title: formatTitle(message), description: formatMarkdown(message) };
 }
 
-/** Version 2 of the API, which Jira Cloud and Data Center have: https://developer.atlassian.com/cloud/jira/platform/rest/v2/ */
+/** Body for version 2 of the API of Jira: https://developer.atlassian.com/cloud/jira/platform/rest/v2/ */
 function jiraBody(message: Message, { project, issueType }: Pick<Webhook, 'project' | 'issueType'>): object {
   const { sentence, facts, link, deliveryId } = message;
   const lines = [
@@ -151,7 +151,7 @@ function formatMarkdown({ sentence, facts, link, deliveryId }: Message): string 
   return fitting(lines, mostInText);
 }
 
-/** Names are code spans: mentions, references, links, HTML and quick actions have no effect in them. */
+/** Names are code spans, in which mentions, references, links, HTML and quick actions have no effect. */
 const markdown: Notation = { own: (text) => text, name: codeSpan };
 
 /** Jira's text formatting notation. Two backslashes would break the line, so one is an entity. */
@@ -168,7 +168,7 @@ function wikiEscaped(text: string): string {
 
 /** An event as formats render it. */
 interface Message extends Pick<EventMessage, 'sentence' | 'facts'> {
-  /** The page of the console. */
+  /** The URL of the event's page in the console. */
   readonly link: string;
   readonly deliveryId: string;
 }
@@ -189,7 +189,7 @@ function readMessage(body: string, deliveryId: string, consoleUrl: string): Mess
   return { sentence, facts: [...facts, ['Team', words`${event.data.team.name}`]], link, deliveryId };
 }
 
-/** `undefined` if a later version has queued the event, with values that this one does not know. */
+/** The message of an event; `undefined` if a later release queued it with values that are unknown here. */
 function messageOfKnown<Type extends SentEventType>({ type, data }: Event<Type>): EventMessage | undefined {
   try {
     return eventMessage(type, data);
@@ -198,23 +198,23 @@ function messageOfKnown<Type extends SentEventType>({ type, data }: Event<Type>)
   }
 }
 
-/** An event of a later version. */
+/** The message of an unknown event from a later release. */
 function messageOfLater({ type }: Event<SentEventType>): EventMessage {
   return { sentence: words`The event ${type} has occurred`, facts: [], page: { path: [] }, finding: null };
 }
 
-/** Also encodes the characters that end a link in Markdown and the like. */
+/** Encodes a part of a URL. Also encodes the characters that end a link in Markdown or similar formats. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
-/** How a format writes own words and the texts of others. */
+/** Writes our own words, and names from other sources, in a format. */
 interface Notation {
   readonly own: (text: string) => string;
   readonly name: (text: string) => string;
 }
 
-/** Maximum characters of a text of others. The page that a message links to has the whole text. */
+/** Maximum length of a name from another source. The linked page has the whole name. */
 const mostInSentence = 160;
 const mostInFact = 400;
 
@@ -226,7 +226,7 @@ function factIn({ own, name }: Notation, words: Words): string {
   return words.map((part) => (typeof part === 'string' ? own(part) : name(safe(part.name, mostInFact)))).join('');
 }
 
-/** Lines of at most this many characters together. Lines that do not fit are left out. */
+/** Joins the lines that fit into this many characters. Other lines are left out. */
 function fitting(lines: readonly string[], most: number): string {
   let left = most + 1;
   const shown = lines.filter(({ length }) => {
@@ -242,7 +242,7 @@ export function clipped(text: string, most: number): string {
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }
 
-/** Without characters that break lines, control a terminal or change the direction of text. */
+/** Truncates a text, and replaces characters that break lines, control a terminal or change the direction of text. */
 function safe(text: string, most: number): string {
   return clipped(
     replaceActive(text, () => '\ufffd'),

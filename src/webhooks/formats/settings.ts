@@ -16,7 +16,7 @@ interface WantedFormat {
 const mostInAuthorization = 4096;
 const mostInName = 255;
 
-/** Fields that the format does not have are dropped. @throws {Refusal} `invalid_body` */
+/** Reads the fields of a format; fields of other formats are dropped. @throws {Refusal} `invalid_body` */
 export function formatFrom(wanted: WantedFormat, webhook: Webhook | undefined): FormatFields {
   const format = wanted.format ?? (webhook ? getFormat(webhook) : 'standard');
   return {
@@ -30,7 +30,7 @@ function jiraFrom(format: WebhookFormat, wanted: WantedFormat, webhook: Webhook 
   const { project = webhook?.project, issueType = webhook?.issueType } = wanted;
   if (format !== 'jira') {
     if (wanted.project !== undefined || wanted.issueType !== undefined)
-      throw new Refusal('invalid_body', 'Cannot take project or issueType: only for the format jira');
+      throw new Refusal('invalid_body', '`project` and `issueType` must be omitted unless `format` is jira');
     return {};
   }
   return { project: checked('project', project), issueType: checked('issueType', issueType) };
@@ -39,7 +39,7 @@ function jiraFrom(format: WebhookFormat, wanted: WantedFormat, webhook: Webhook 
 function checked(name: string, text: string | undefined): string {
   if (text && text.length <= mostInName && !/\p{Cc}/u.test(text)) return text;
   const rule = `must have 1 to ${mostInName} characters without control characters, for the format jira`;
-  throw new Refusal('invalid_body', `Cannot take ${name}: ${rule}`);
+  throw new Refusal('invalid_body', `\`${name}\` ${rule}`);
 }
 
 function authorizationFrom(format: WebhookFormat, wanted: WantedFormat, webhook: Webhook | undefined): FormatFields {
@@ -47,24 +47,27 @@ function authorizationFrom(format: WebhookFormat, wanted: WantedFormat, webhook:
   if (given === null) return {};
   if (!webhookFormats[format].isTracker) {
     if (given !== undefined)
-      throw new Refusal('invalid_body', 'Cannot take authorization: only for github, gitlab and jira');
+      throw new Refusal('invalid_body', '`authorization` must be omitted unless `format` is github, gitlab or jira');
     return {};
   }
   if (given === undefined) return keptAuthorization(wanted, webhook);
-  // Visible characters, with spaces in between: RFC 9110 §5.5.
+  // Visible characters with spaces in between (RFC 9110 §5.5).
   if (given.length > mostInAuthorization || !/^[!-~]([ -~]*[!-~])?$/.test(given))
     throw new Refusal(
       'invalid_body',
-      `Cannot take authorization: must have 1 to ${mostInAuthorization} visible ASCII characters`,
+      `\`authorization\` must have 1 to ${mostInAuthorization} visible ASCII characters`,
     );
   return { authorization: given };
 }
 
-/** A credential stays with its host. Otherwise an Admin could read it by a change of the URL. */
+/** Keeps a credential while the host stays the same. Otherwise an Admin could change the URL to read the credential. */
 function keptAuthorization({ url }: WantedFormat, webhook: Webhook | undefined): FormatFields {
   const authorization = webhook?.authorization;
   if (authorization === undefined) return {};
   if (url !== undefined && URL.canParse(url) && new URL(url).origin !== new URL(webhook!.url).origin)
-    throw new Refusal('invalid_body', 'Cannot take url: give authorization again for another host, or remove it');
+    throw new Refusal(
+      'invalid_body',
+      '`url` must keep its origin, unless `authorization` is sent again or set to null',
+    );
   return { authorization };
 }

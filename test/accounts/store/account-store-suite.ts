@@ -7,7 +7,7 @@ import { type AccountStoreFixture, count, put, read, tables } from './fixture.ts
 const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
 const unavailable = { code: 'store_unavailable', status: 503, retryAfter: 5 };
 
-/** The state of each promise by the next turn of the event loop. */
+/** The state of each promise at the next iteration of the event loop. */
 async function readStates(promises: readonly Promise<unknown>[]): Promise<readonly string[]> {
   const ended = promises.map((promise) => {
     const state = { outcome: 'pending' };
@@ -21,15 +21,15 @@ async function readStates(promises: readonly Promise<unknown>[]): Promise<readon
   return ended.map(({ outcome }) => outcome);
 }
 
-/** A span that records the names of its parts. */
+/** A span whose children have the same `traceparent`. */
 function span(traceparent: string): Span {
   return { traceparent, startChild: () => span(traceparent), end: () => {} };
 }
 
-/** The behaviour of every account store, whatever keeps its tables. */
+/** Tests the behaviour that all account stores share. */
 export function testAccountStore(name: string, open: () => Promise<AccountStoreFixture>): void {
-  describe(`${name}: plans`, () => {
-    test.each(tables)('run in sequence, each on the draft of the one before: %s', async (table) => {
+  describe(`${name}: changes`, () => {
+    test.each(tables)('run in sequence, each on the pending writes of the previous change: %s', async (table) => {
       const { accountStore, hold, reopen } = await open();
       const release = hold();
       const changes = [1, 2, 3, 4].map(() => accountStore.change((tx) => count(tx, table)));
@@ -39,7 +39,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(read(reopen(), table, 'n')).toBe(4);
     });
 
-    test('run in the span of their own request, even if they share a commit', async () => {
+    test('use the span of their own request, even if they share a commit', async () => {
       const { accountStore, hold } = await open();
       const release = hold();
       const spans = [span('a'), undefined, span('b'), undefined];
@@ -66,7 +66,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(found).toEqual([undefined, false, 2]);
     });
 
-    test('that throw write nothing, and do not affect others in the same commit', async () => {
+    test('write nothing if they throw, and do not affect other changes in the same commit', async () => {
       const { accountStore, hold, health, reopen } = await open();
       const release = hold();
       const changes = [
@@ -94,7 +94,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       }
     });
 
-    test.each(tables)('compare and set, and exactly one of many concurrent plans succeeds: %s', async (table) => {
+    test.each(tables)('compare and set, so exactly one of many concurrent changes succeeds: %s', async (table) => {
       const { accountStore } = await open();
       await accountStore.change((tx) => put(tx, table, 'token', 1));
       const spend = (tx: Transaction) => {
@@ -107,8 +107,8 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
     });
   });
 
-  describe(`${name}: everyone else`, () => {
-    test.each(tables)('sees a change only once it is on disk: %s', async (table) => {
+  describe(`${name}: readers`, () => {
+    test.each(tables)('see a change only once it is on disk: %s', async (table) => {
       const { accountStore, hold } = await open();
       const records = accountStore.records('numbers');
       const seen = () => [
@@ -130,7 +130,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(heard.flat()).toMatchObject([{ table, key: 'n' }]);
     });
 
-    test('sees it as soon as its caller is answered, however recently it was read', async () => {
+    test('see a change as soon as its call resolves, even if they have just read the record', async () => {
       const { accountStore } = await open();
       for (let round = 0; round < 50; round += 1) {
         const change = accountStore.change((tx) => put(tx, 'loginThrottles', `${round}`, round));
@@ -139,7 +139,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       }
     });
 
-    test('receives it as a listener before its caller is answered', async () => {
+    test('receive a change as listeners before its call resolves', async () => {
       const { accountStore } = await open();
       const order: string[] = [];
       accountStore.onCommit(() => void order.push('heard'));
@@ -147,7 +147,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(order).toEqual(['heard', 'answered']);
     });
 
-    test('gets the result of a plan without writes only once the records read are on disk', async () => {
+    test('get the result of a change without writes only once the records that it has read are on disk', async () => {
       const { accountStore, hold } = await open();
       const release = hold();
       const changes = [
@@ -166,7 +166,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
   });
 
   describe(`${name}: a commit`, () => {
-    test('includes everything that was waiting during the previous commit', async () => {
+    test('includes all changes that were waiting during the previous commit', async () => {
       const { accountStore, hold, commits } = await open();
       const before = commits();
       const release = hold();
@@ -177,7 +177,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(commits() - before).toBeLessThanOrEqual(2);
     });
 
-    test('answers in the order of the plans', async () => {
+    test('resolves the calls in the order of their changes', async () => {
       const { accountStore } = await open();
       const completed: number[] = [];
       const changes = Array.from({ length: 50 }, async (_, round) => {
@@ -188,7 +188,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(completed).toEqual(changes.map((_, round) => round));
     });
 
-    test('that fails also fails the changes built on it, which never become visible', async () => {
+    test('rejects later changes as well after a failure, and leaves no trace of them', async () => {
       const { accountStore, hold, failNext, health, reopen, refusal, listFailures } = await open();
       await accountStore.change((tx) => put(tx, 'numbers', 'n', 1));
       const release = hold();
@@ -211,7 +211,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(await accountStore.change((tx) => count(tx))).toBe(1);
     });
 
-    test('is not attempted while the store accepts no writes', async () => {
+    test('is not attempted while the store does not accept writes', async () => {
       const { accountStore, health, commits } = await open();
       const before = commits();
       health.ready = false;
@@ -235,7 +235,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
     });
   });
 
-  test(`${name}: closing commits the waiting changes, and rejects later ones`, async () => {
+  test(`${name}: closing commits the waiting changes, and rejects later changes`, async () => {
     const { accountStore, hold, reopen, refusal } = await open();
     const release = hold();
     const changes = Array.from({ length: 10 }, () => accountStore.change((tx) => count(tx)));

@@ -11,7 +11,7 @@ const { describe, test } = needing('postgresql');
 /** A node whose machine has its own clock. */
 interface ClockedNode extends TestNode {
   readonly clock: SharedClock;
-  /** How far the machine's clock is ahead. */
+  /** Lead of the machine's clock. */
   readonly machine: { aheadMs: number };
 }
 
@@ -31,7 +31,7 @@ const often = { interval: 100 };
 const unavailable = { code: 'engine_unavailable' };
 
 describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (aheadMs) => {
-  test('manages nothing until the clock is correct, and reports why', async () => {
+  test('refuses to manage accounts until the clock is correct, and reports the reason', async () => {
     const [node, other] = await nodes();
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
@@ -53,7 +53,7 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
     expect(Math.abs(node.clock.now() - systemClock.now())).toBeLessThan(hour / 2);
   });
 
-  test('still applies the changes of others, which packets depend on', async () => {
+  test('still applies the changes of other nodes, which packets depend on', async () => {
     const [node, other] = await nodes();
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;

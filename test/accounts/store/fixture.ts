@@ -15,7 +15,7 @@ export interface AccountStoreFixture {
   listFailures(error: Error): readonly Error[];
   /** Number of started commits that write. */
   commits(): number;
-  /** What a new process reads. */
+  /** Opens the store as a new process does. */
   reopen(): AccountStore;
 }
 

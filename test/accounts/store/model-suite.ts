@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import type { AccountStore, Transaction } from '../../../src/accounts/store/account-store.ts';
 import { type AccountStoreFixture, put, read, type Table, tables } from './fixture.ts';
 
-/** Compares an account store with a map, for arbitrary plans. */
+/** Compares an account store with a map, for arbitrary changes. */
 export function testModel(name: string, open: () => Promise<AccountStoreFixture>): void {
-  test(`${name}: plans, and then the disk, match a map`, async () => {
+  test(`${name}: changes, and then the disk, match a map`, async () => {
     const { accountStore, hold, reopen } = await open();
     const value = fc.option(fc.nat(9), { nil: undefined });
     const step = fc.record({ table: fc.constantFrom(...tables), key: fc.constantFrom('a', 'b', 'c', 'd', 'e'), value });
@@ -14,7 +14,7 @@ export function testModel(name: string, open: () => Promise<AccountStoreFixture>
     const property = fc.asyncProperty(fc.array(plan, { maxLength: 12 }), async (plans) => {
       for (const { steps, throws, waits } of plans) {
         const release = hold();
-        // A store may run a plan at once or later, but in this order, and twice only if necessary.
+        // A store can run a change immediately or later, but in this order, and twice only if necessary.
         const change = accountStore.change((tx) => {
           const next = new Map(model);
           for (const each of steps) apply(tx, next, each);

@@ -12,7 +12,7 @@ import { emptyCopy, newDatabase, openNode, sharedServer, type TestNode } from '.
 
 const { describe, test } = needing('postgresql');
 
-/** Spends a token that is valid once. */
+/** Uses a token that is valid once. */
 function spend(tx: Transaction): string {
   if (!tx.has('loginThrottles', 'token')) return 'refused';
   tx.remove('loginThrottles', 'token');
@@ -24,7 +24,7 @@ async function twoNodes(): Promise<{ url: string; one: TestNode; other: TestNode
   return { url, one: openNode(url), other: openNode(url) };
 }
 
-/** Changes the answers to statements of one name. */
+/** Changes the responses to statements of one name. */
 function alterResponses(
   name: string,
   change: (result: QueryResult) => QueryResult,
@@ -41,7 +41,7 @@ function alterResponses(
 }
 
 describe('a change of another node', () => {
-  test('is seen by every read that starts after its answer', async () => {
+  test('is seen by every read that starts after its call has resolved', async () => {
     const { one, other } = await twoNodes();
     const heard: Write[] = [];
     other.accountStore.onCommit((writes) => void heard.push(...writes));
@@ -54,7 +54,7 @@ describe('a change of another node', () => {
     expect(other.accountStore.version).toBe(one.accountStore.version);
   });
 
-  test('is seen by many concurrent readers, while others change', async () => {
+  test('is seen by many concurrent readers, while other changes are made', async () => {
     const { one, other } = await twoNodes();
     let completed = 0;
     let isOver = false;
@@ -85,7 +85,7 @@ describe('a change of another node', () => {
     expect(read(other.accountStore, 'numbers', 'n')).toBeUndefined();
   });
 
-  test('is visible to plans', async () => {
+  test('is visible to changes of this node', async () => {
     const { one, other } = await twoNodes();
     const counting = Array.from({ length: 200 }, (_, round) =>
       (round % 2 === 0 ? one : other).accountStore.change((tx) => count(tx)),
@@ -94,7 +94,7 @@ describe('a change of another node', () => {
     expect(counts.sort((a, b) => a - b)).toEqual(counts.map((_, index) => index));
   });
 
-  test('leaves only one success to a plan that can succeed once', async () => {
+  test('lets a change that can succeed once succeed on only one node', async () => {
     const { one, other } = await twoNodes();
     for (let round = 0; round < 8; round += 1) {
       await one.accountStore.change((tx) => put(tx, 'loginThrottles', 'token', 1));
@@ -114,7 +114,7 @@ describe('a change of another node', () => {
   });
 });
 
-describe('a commit whose answer is lost', () => {
+describe('a commit whose response is lost', () => {
   test('counts as made, and is not repeated', async () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
@@ -128,7 +128,7 @@ describe('a commit whose answer is lost', () => {
     expect(accountStore.version).toBe(8);
   });
 
-  test('would pass for a change of another node without its id', async () => {
+  test('would be mistaken for a change of another node without its id', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const relay = await cuttingRelay(postgres, url, 'fm_control_write');
@@ -144,7 +144,7 @@ describe('a commit whose answer is lost', () => {
     expect(await accountStore.change(spend)).toBe('refused');
   });
 
-  test('also counts if the other connection has seen the change first', async () => {
+  test('counts a change that the other connection has seen first', async () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
@@ -173,7 +173,7 @@ async function backUp(postgres: Postgres, url: string): Promise<() => Promise<vo
 
 describe('a PostgreSQL that has reverted to an earlier state', () => {
   test.each(['a read', 'a change'] as const)(
-    'is detected by %s, and the records are replaced and repaired',
+    'is detected by %s, which replaces and repairs the records',
     async (by) => {
       const postgres = await sharedServer();
       const url = await newDatabase(postgres);
@@ -185,7 +185,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
       await accountStore.change((tx) => put(tx, 'numbers', 'kept', 2));
       await accountStore.change((tx) => put(tx, 'loginThrottles', 'lost', 3));
       await restore();
-      // Another node has continued where the old copy ends.
+      // Another node has continued at the end of the old copy.
       await openNode(url).accountStore.change((tx) => put(tx, 'numbers', 'new', 4));
       if (by === 'a read') await accountStore.current();
       else await accountStore.change((tx) => tx.get('numbers', 'kept'));
@@ -199,7 +199,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     },
   );
 
-  test('and has no records yet does not replace those of the replica', async () => {
+  test('does not replace the records of the replica while its own records are missing', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const { accountStore } = openNode(url);
@@ -211,7 +211,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     expect(read(accountStore, 'numbers', 'kept')).toBe(1);
   });
 
-  test('is repaired by one node, and not again by others that had applied the lost changes', async () => {
+  test('is repaired by one node, and not again by nodes that had applied the lost changes', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     let repairs = 0;
@@ -254,8 +254,8 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
   });
 });
 
-describe('a copy', () => {
-  test('notifies listeners once per record, however often it was changed', async () => {
+describe('a replica', () => {
+  test('notifies listeners once per record, even after several changes', async () => {
     const { one, other } = await twoNodes();
     for (const value of [1, 2, 3]) await one.accountStore.change((tx) => put(tx, 'numbers', 'n', value));
     await one.accountStore.change((tx) => tx.remove('numbers', 'n'));
@@ -265,7 +265,7 @@ describe('a copy', () => {
     expect(heard).toEqual([{ table: 'numbers', key: 'n', value: undefined }]);
   });
 
-  test('that is behind, as after a crash, catches up', async () => {
+  test('catches up after a crash', async () => {
     const url = await newDatabase(await sharedServer());
     const one = openNode(url);
     for (let round = 0; round < 5; round += 1) await one.accountStore.change((tx) => count(tx));
@@ -274,7 +274,7 @@ describe('a copy', () => {
     expect(accountStore.version).toBe(6);
   });
 
-  test('of another database is unchanged', async () => {
+  test('is left unchanged if it belongs to another database', async () => {
     const url = await newDatabase(await sharedServer());
     const { accountStore, store, log } = openNode(url, { store: emptyCopy('engine-2') });
     await expect(accountStore.current()).rejects.toMatchObject(away);

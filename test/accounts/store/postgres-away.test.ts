@@ -9,7 +9,7 @@ const { describe, test } = needing('postgresql');
 
 const away = { code: 'engine_unavailable', status: 503, retryAfter: 2 };
 
-/** A server of its own, so that its failures affect no other test. */
+/** Runs a test with a separate server, whose failures do not affect other tests. */
 async function withServer(use: (postgres: Postgres, url: string) => Promise<void>): Promise<void> {
   const postgres = await Postgres.start();
   try {
@@ -21,7 +21,7 @@ async function withServer(use: (postgres: Postgres, url: string) => Promise<void
 
 describe('an unreachable PostgreSQL', () => {
   test.each(['killed', 'paused'] as const)(
-    'is answered 503 for, and heals: %s',
+    'causes 503 until it is reachable again: %s',
     async (how) => {
       await withServer(async (postgres, url) => {
         const { accountStore, health } = openNode(url, { deadlineMs: 2000 });
@@ -51,7 +51,7 @@ describe('an unreachable PostgreSQL', () => {
     60_000,
   );
 
-  test('is waited for if only its sessions were lost', async () => {
+  test('is waited for if only its sessions are lost', async () => {
     await withServer(async (postgres, url) => {
       const { accountStore } = openNode(url);
       await Promise.all([accountStore.change((tx) => count(tx)), accountStore.current()]);
@@ -62,7 +62,7 @@ describe('an unreachable PostgreSQL', () => {
     });
   });
 
-  test('that returns with lost changes is repaired before accounts are managed again', async () => {
+  test('is repaired before accounts are managed again if it returns with lost changes', async () => {
     await withServer(async (postgres, url) => {
       const repair = async () => (tx: Transaction) => put(tx, 'numbers', 'repaired', 1);
       const { accountStore } = openNode(url, { deadlineMs: 500, repair });

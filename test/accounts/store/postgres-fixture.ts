@@ -28,7 +28,7 @@ export function sharedServer(): Promise<Postgres> {
   return server;
 }
 
-/** The database of each server that `newDatabase` copies. */
+/** Template database of each server, which `newDatabase` copies. */
 const templates = new WeakMap<Postgres, Promise<string>>();
 
 /** Creates a database without accounts. Returns its URL. */

@@ -50,7 +50,7 @@ async function open(): Promise<AccountStoreFixture> {
   };
 }
 
-needing('postgresql').describe('on PostgreSQL', () => {
+needing('postgresql').describe('PostgresAccountStore', () => {
   testAccountStore('postgres', open);
   testModel('postgres', open);
 });

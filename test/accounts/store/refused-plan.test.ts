@@ -15,8 +15,8 @@ async function strictPostgres(): Promise<string> {
   return url;
 }
 
-describe('a plan whose write PostgreSQL rejects', () => {
-  test('fails alone, and the others in its transaction succeed in order', async () => {
+describe('a change whose write PostgreSQL rejects', () => {
+  test('fails alone, and the other changes in its transaction succeed in order', async () => {
     const { accountStore, log } = openNode(await strictPostgres());
     const changes = Array.from({ length: 30 }, (_, at) =>
       accountStore.change((tx) => {
@@ -37,7 +37,7 @@ describe('a plan whose write PostgreSQL rejects', () => {
     expect(read(accountStore, 'numbers', 'n')).toBe(28);
   });
 
-  test('does not repeat a change whose commit got no answer', async () => {
+  test('does not repeat another change whose commit got no response', async () => {
     const relay = await cuttingRelay(await sharedServer(), await strictPostgres(), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
     await accountStore.change(() => undefined);

@@ -20,7 +20,7 @@ const requests = {
 
 const refusal = 'engine_unavailable';
 
-/** The outcome of each request. */
+/** The result of each request. */
 async function collectResults(accountStore: PostgresAccountStore): Promise<Record<string, string>> {
   const results = Object.entries(requests).map(async ([name, request]) => {
     const result = request(accountStore).then(
@@ -34,8 +34,8 @@ async function collectResults(accountStore: PostgresAccountStore): Promise<Recor
 
 const each = (result: string) => Object.fromEntries(Object.keys(requests).map((name) => [name, result]));
 
-describe('a request whose commit no standby confirms', () => {
-  it('is refused while the standby is frozen, and answered once it is thawed', async () => {
+describe('a request whose commit is not confirmed by a standby', () => {
+  it('is refused while the standby is frozen, and served once it is thawed', async () => {
     const { accountStore } = openNode(await newDatabase(pair.primary), { deadlineMs: 1000 });
     await accountStore.current();
     pair.standby.pause();
@@ -49,7 +49,7 @@ describe('a request whose commit no standby confirms', () => {
     await vi.waitFor(async () => expect(await collectResults(accountStore)).toEqual(each('answered')), heals);
   });
 
-  it('is refused by a node that reaches only an old primary without the changes of the new one', async () => {
+  it('is refused by a node that reaches only an old primary without the changes of the new primary', async () => {
     const url = await newDatabase(pair.primary);
     const { accountStore } = openNode(url, { deadlineMs: 1000 });
     await accountStore.change((tx) => put(tx, 'numbers', 'token', 1));
@@ -59,6 +59,6 @@ describe('a request whose commit no standby confirms', () => {
     const other = openNode(pair.primary.url(new URL(url).pathname.slice(1)));
     await other.accountStore.change((tx) => tx.remove('numbers', 'token'));
     expect(await collectResults(accountStore)).toEqual(each(refusal));
-    expect(read(accountStore, 'numbers', 'token')).toBe(1); // An answer would have accepted the removed token.
+    expect(read(accountStore, 'numbers', 'token')).toBe(1); // A response would have accepted the removed token.
   });
 });

@@ -3,14 +3,14 @@ import { type Attack, splitToken } from '../forgery.ts';
 /** Claims that no valid token has. */
 export const otherClaims: readonly Attack[] = [
   [
-    'one is missing',
+    'a missing claim',
     ({ claims, sign: real }) =>
       Object.keys(claims).map((name) =>
         real(Object.fromEntries(Object.entries(claims).filter(([key]) => key !== name))),
       ),
   ],
   [
-    'one is of another type',
+    'a claim of another type',
     ({ claims, sign: real }) =>
       Object.keys(claims)
         .flatMap((name) => [null, true, {}, [1], 1.5, ''].map((value) => real({ ...claims, [name]: value })))
@@ -21,7 +21,7 @@ export const otherClaims: readonly Attack[] = [
         ),
   ],
   [
-    'one is duplicated',
+    'a duplicated claim',
     ({ claims, sign: real }) => {
       const text = JSON.stringify(claims);
       return Object.entries({ ...claims, role: 'Admin', exp: claims.exp + 1 }).flatMap(([name, value]) => {
@@ -36,7 +36,7 @@ export const otherClaims: readonly Attack[] = [
     },
   ],
   [
-    'written in another way',
+    'another spelling of a claim',
     ({ claims, sign: real }) => {
       const text = JSON.stringify(claims);
       return [
@@ -51,14 +51,14 @@ export const otherClaims: readonly Attack[] = [
     },
   ],
   [
-    'from another issuer',
+    'another issuer',
     ({ claims, settings: { issuer }, sign: real }) =>
       ['https://evil.example', `${issuer}/`, issuer.toUpperCase(), `${issuer}.evil.example`, '', [issuer]].map((iss) =>
         real({ ...claims, iss }),
       ),
   ],
   [
-    'for another audience',
+    'another audience',
     ({ claims, settings: { issuer, audience }, sign: real }) =>
       [
         'https://other.example',
@@ -70,24 +70,21 @@ export const otherClaims: readonly Attack[] = [
       ].map((aud) => real({ ...claims, aud })),
   ],
   [
-    'at another time',
+    'another time',
     ({ claims, sign: real }) => [
       ...[claims.iat, claims.iat - 1, 0, -1, String(claims.exp), null].map((exp) => real({ ...claims, exp })),
       ...[claims.iat - 1, claims.iat, claims.iat + 1].map((nbf) => real({ ...claims, nbf })),
       real(JSON.stringify(claims).replace(String(claims.exp), '1e400')),
     ],
   ],
-  ['with an unknown one', ({ claims, sign: real }) => real({ ...claims, cnf: { jkt: 'x' } })],
+  ['an unknown claim', ({ claims, sign: real }) => real({ ...claims, cnf: { jkt: 'x' } })],
   [
-    'with a prototype',
+    'a prototype',
     ({ claims, sign: real }) => real(`${JSON.stringify(claims).slice(0, -1)},"__proto__":{"role":"Admin"}}`),
   ],
+  ['an unknown role', ({ claims, sign: real }) => ['Root', 'admin', 'Admin '].map((role) => real({ ...claims, role }))],
   [
-    'with an unknown role',
-    ({ claims, sign: real }) => ['Root', 'admin', 'Admin '].map((role) => real({ ...claims, role })),
-  ],
-  [
-    'no object, or no JSON',
+    'a payload that is not an object or not JSON',
     ({ sign: real }) => ['', '{', 'null', '[]', '"x"', '1', '['.repeat(3000)].map((payload) => real(payload)),
   ],
 ];

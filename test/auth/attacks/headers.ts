@@ -3,7 +3,7 @@ import type { Attack } from '../forgery.ts';
 /** Headers with another meaning, signed with the real key. */
 export const otherHeaders: readonly Attack[] = [
   [
-    'key ids with a meaning elsewhere',
+    'key ids with a meaning in other systems',
     ({ claims, header, sign: real }) =>
       [
         ...['../../../../dev/null', '/dev/null', "' OR '1'='1", '$(id)', 'https://evil.example/key', '', '*', '%00'],
@@ -45,7 +45,7 @@ export const otherHeaders: readonly Attack[] = [
     ],
   ],
   [
-    'invalid JSON, or not an object',
+    'a header that is not JSON or not an object',
     ({ claims, sign: real }) => ['', '{', 'null', '[]', '"x"', '1'].map((header) => real(claims, header)),
   ],
 ];

@@ -4,7 +4,7 @@ import { type Attack, encode, splitToken } from '../forgery.ts';
 /** Tokens that pass if the verifier trusts the algorithm in the token. */
 export const otherAlgorithms: readonly Attack[] = [
   [
-    'none',
+    'the algorithm none',
     ({ header, claims, sign: real }) =>
       ['none', 'None', 'NONE', 'nOnE', ''].flatMap((alg) => {
         const input = `${encode({ ...header, alg })}.${encode(claims)}`;
@@ -13,14 +13,14 @@ export const otherAlgorithms: readonly Attack[] = [
   ],
   ['no algorithm', ({ claims, header: { alg, ...header }, sign: real }) => real(claims, header)],
   [
-    'every other name, with a real signature',
+    'every other algorithm name, with a real signature',
     ({ claims, header, sign: real, alg: own }) =>
       ['ES256', 'RS256', 'EdDSA', 'Ed25519', 'ES256K', 'ES384', 'ES512', 'RS384', 'PS256', 'HS256', 'dir']
         .filter((alg) => alg !== own)
         .map((alg) => real(claims, { ...header, alg })),
   ],
   [
-    'its own name in another case',
+    'its own algorithm name in another case',
     ({ claims, header, alg, sign: real }) => real(claims, { ...header, alg: alg.toLowerCase() }),
   ],
   [
@@ -70,13 +70,10 @@ export const otherAlgorithms: readonly Attack[] = [
 
 /** Tokens that pass if the verifier trusts the key in the token. */
 export const ownKeys: readonly Attack[] = [
+  ['the header of the real token', ({ claims, header }, others) => others.map((other) => other.sign(claims, header))],
+  ['the header of the other key', ({ claims }, others) => others.map((other) => other.sign(claims))],
   [
-    'with the header of the real one',
-    ({ claims, header }, others) => others.map((other) => other.sign(claims, header)),
-  ],
-  ['with its own header', ({ claims }, others) => others.map((other) => other.sign(claims))],
-  [
-    'embedded as jwk',
+    'a key embedded as jwk',
     ({ claims, header }, others) =>
       others.flatMap((other) => {
         const [jwk] = other.settings.keys.published;

@@ -3,17 +3,17 @@ import { type Attack, encode, signWith, splitToken } from '../forgery.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** Other texts of the same bytes: base64url has spare bits in the last character. */
+/** Returns other texts of the same bytes: base64url has spare bits in the last character. */
 function respellings(part: string): string[] {
   const spare = [0, 0, 4, 2][part.length % 4] ?? 0;
   const last = alphabet.indexOf(part.at(-1) ?? '');
   return Array.from({ length: 2 ** spare - 1 }, (_, bits) => `${part.slice(0, -1)}${alphabet[last ^ (bits + 1)]}`);
 }
 
-/** Other encodings of a real token: only one may be valid. */
+/** Other encodings of a real token. Only one encoding is valid. */
 export const otherTexts: readonly Attack[] = [
   [
-    'with other spare bits',
+    'other spare bits',
     ({ sign: real, claims, header }) => {
       // A claim of any length gives a payload with spare bits. The algorithm sets the signature's length.
       const token = [claims.jti, `${claims.jti}x`, `${claims.jti}xx`].flatMap((jti) => {
@@ -29,14 +29,14 @@ export const otherTexts: readonly Attack[] = [
     },
   ],
   [
-    'with another encoding of its payload, signed as such',
+    'another encoding of the payload, signed as such',
     ({ privateKey, header, claims }) =>
       [claims.jti, `${claims.jti}x`].flatMap((jti) =>
         respellings(encode({ ...claims, jti })).map((payload) => signWith(privateKey, `${encode(header)}.${payload}`)),
       ),
   ],
   [
-    'with extra or missing characters',
+    'extra or missing characters',
     ({ sign: real }) => {
       const token = real();
       const [header, payload, signature] = splitToken(token);
@@ -53,7 +53,7 @@ export const otherTexts: readonly Attack[] = [
     },
   ],
   [
-    'with an empty signature',
+    'an empty signature',
     ({ sign: real }) => {
       const [header, payload, signature] = splitToken(real());
       const { length } = Buffer.from(signature, 'base64url');
@@ -63,7 +63,7 @@ export const otherTexts: readonly Attack[] = [
     },
   ],
   [
-    'truncated, extended or joined from two',
+    'a token truncated, extended or joined from two tokens',
     ({ sign: real, claims }) => {
       const [header, payload, signature] = splitToken(real());
       const [, raised] = splitToken(real({ ...claims, role: 'Admin' }));
@@ -81,7 +81,7 @@ export const otherTexts: readonly Attack[] = [
     },
   ],
   [
-    'with any character changed',
+    'a change of any character',
     ({ sign: real }) => {
       const token = real();
       return Array.from({ length: Math.ceil(token.length / 5) }, (_, step) => {

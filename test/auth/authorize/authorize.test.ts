@@ -13,7 +13,7 @@ async function signedIn(): Promise<TestBrowser> {
 
 const readParameters = (location: URL | undefined) => Object.fromEntries(location?.searchParams ?? []);
 
-describe('a request with an unknown client or redirect URI is answered by a page, without a redirect', () => {
+describe('an authorization request with an unusable client or redirect URI', () => {
   test.each<[string, Parameters]>([
     ['no client', { client_id: undefined }],
     ['an unknown client', { client_id: 'signin_unknown' }],
@@ -28,19 +28,19 @@ describe('a request with an unknown client or redirect URI is answered by a page
     ['another name of the loopback address', { redirect_uri: 'http://localhost:8000/callback' }],
     ['a host after the loopback address', { redirect_uri: 'http://127.0.0.1:80@evil.example/callback' }],
     ['an invalid port', { redirect_uri: 'http://127.0.0.1:99999/callback' }],
-  ])('%s', async (_, parameters) => {
+  ])('gets a page: %s', async (_, parameters) => {
     const page = await fixture.newBrowser().open(fixture.target(parameters));
     expect(page).toMatchObject({ status: 400, location: undefined });
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
     expect(page.error).toMatch(/^(client_id|redirect_uri) is missing or not registered/);
   });
 
-  test.each(['client_id', 'redirect_uri'])('%s twice', async (name) => {
+  test.each(['client_id', 'redirect_uri'])('gets a page for a repeated parameter: %s', async (name) => {
     const page = await fixture.newBrowser().open(`${fixture.target()}&${name}=x`);
     expect(page).toMatchObject({ status: 400, location: undefined });
   });
 
-  test('broken encoding', async () => {
+  test('gets a page for broken encoding', async () => {
     const page = await fixture.newBrowser().open(`${fixture.target()}&x=%ff`);
     expect(page).toMatchObject({ status: 400, error: 'A parameter is not percent-encoded UTF-8.' });
   });
@@ -72,9 +72,9 @@ const refusedRequests: readonly (readonly [string, string, Parameters])[] = [
   ['a registration', 'registration_not_supported', { registration: '{}' }],
 ];
 
-describe('a refused request from a browser that is not signed in', () => {
+describe('a refused request of a browser that is not signed in', () => {
   test.each(refusedRequests.filter(([, , { prompt }]) => prompt !== 'none login'))(
-    'shows a page, without a redirect: %s',
+    'gets a page without a redirect: %s',
     async (_, _error, parameters) => {
       const page = await fixture.newBrowser().open(fixture.target(parameters));
       expect(page).toMatchObject({ status: 400, location: undefined });
@@ -83,7 +83,7 @@ describe('a refused request from a browser that is not signed in', () => {
     },
   );
 
-  test('shows a page after the sign-in has ended, too', async () => {
+  test('gets a page after the sign-in has ended, too', async () => {
     const browser = await signedIn();
     fixture.clock.advance(13 * 3_600_000);
     expect(await browser.open(fixture.target({ scope: 'x' }))).toMatchObject({ status: 400 });
@@ -100,13 +100,13 @@ describe('a refused request from a browser that is not signed in', () => {
   });
 });
 
-describe('a refused request from a signed-in browser is reported to its client, with its state and the issuer', () => {
+describe('a refused request of a signed-in browser', () => {
   let browser: TestBrowser;
   beforeAll(async () => {
     browser = await signedIn();
   });
 
-  test.each(refusedRequests)('%s', async (_, error, parameters) => {
+  test.each(refusedRequests)('is redirected to its client: %s', async (_, error, parameters) => {
     const { status, location, headers } = await browser.open(fixture.target(parameters));
     expect(status).toBe(303);
     expect(location?.href).toMatch(/^https:\/\/shop\.example\.com\/callback\?from=flagmeter&error=/);
@@ -120,19 +120,19 @@ describe('a refused request from a signed-in browser is reported to its client, 
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
   });
 
-  test.each(['state', 'scope', 'nonce', 'whatever'])('%s twice', async (name) => {
+  test.each(['state', 'scope', 'nonce', 'whatever'])('is redirected for a repeated parameter: %s', async (name) => {
     const { location } = await browser.open(`${fixture.target()}&${name}=a&${name}=b`);
     expect(readParameters(location)).toMatchObject({ error: 'invalid_request' });
     expect(location?.searchParams.has('state')).toBe(name !== 'state');
   });
 
-  test('a state that is too long is not returned', async () => {
+  test('is redirected without a state that is too long', async () => {
     const { location } = await browser.open(fixture.target({ state: long(2049) }));
     expect(readParameters(location)).toMatchObject({ error: 'invalid_request' });
     expect(location?.searchParams.has('state')).toBe(false);
   });
 
-  test('to a loopback address with any port, and to an app', async () => {
+  test('is redirected to a loopback address with any port, and to an app', async () => {
     const { target } = fixture;
     const loopback = 'http://127.0.0.1:51234/callback';
     const local = await browser.open(target({ redirect_uri: loopback, scope: 'x' }));
@@ -142,7 +142,7 @@ describe('a refused request from a signed-in browser is reported to its client, 
   });
 });
 
-describe('a request that can be answered', () => {
+describe('a valid authorization request', () => {
   test('shows a page that forbids frames, caching and scripts', async () => {
     const page = await fixture.newBrowser().open(fixture.target());
     expect(page.status).toBe(200);
@@ -176,7 +176,7 @@ describe('a request that can be answered', () => {
     expect(page.html).not.toContain('<script');
   });
 
-  test('may be sent by POST, and is redirected to GET', async () => {
+  test('is redirected to GET if sent by POST', async () => {
     const browser = fixture.newBrowser();
     const [path = '', query = ''] = fixture.target({ login_hint: 'ada@example.com' }).split('?');
     await browser.open(path);
@@ -186,7 +186,7 @@ describe('a request that can be answered', () => {
     expect(page).toMatchObject({ status: 200, html: expect.stringContaining('value="ada@example.com"') });
   });
 
-  test('that is sent by POST must fit into a URL', async () => {
+  test('is rejected if sent by POST and too long for a URL', async () => {
     const browser = fixture.newBrowser();
     await browser.open('/connect/authorize');
     expect(await browser.submit({ state: 'x'.repeat(9000) })).toMatchObject({ status: 413 });
@@ -194,7 +194,7 @@ describe('a request that can be answered', () => {
     expect(await browser.submit({}, { 'content-type': 'application/json' })).toMatchObject({ status: 400 });
   });
 
-  test.each(['flagmeter-cli', 'flagmeter-console'])('may come from the built-in client %s', async (client_id) => {
+  test.each(['flagmeter-cli', 'flagmeter-console'])('is accepted from the built-in client %s', async (client_id) => {
     const { http } = fixture.service;
     const redirect_uri = { 'flagmeter-cli': 'http://[::1]:4711/callback' }[client_id];
     const console = `http://${http}/console/callback`;
@@ -206,7 +206,7 @@ describe('a request that can be answered', () => {
   });
 });
 
-test('over HTTPS, no other host can set the cookie, and it is sent over HTTPS only', async () => {
+test('the cookie over HTTPS is bound to the host and to HTTPS', async () => {
   const secure = await openSignIn({ args: ['--auth-url', 'https://auth.example.com'] });
   const page = await secure.newBrowser().open(secure.target());
   const value = '[\\w-]{43}\\.[\\w-]{43}';

@@ -58,7 +58,7 @@ async function open(pair = es256(), alg = 'ES256') {
 const refused = { status: 401, json: { error: 'invalid_client' } };
 
 describe('a client assertion', () => {
-  test('of a library gets a token', async () => {
+  test('gets a token if made by a library', async () => {
     const { id, dispatch, pair, settings, clock } = await open();
     const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
     const key = { key: await importPKCS8(pem, 'ES256'), kid: 'first' };
@@ -106,7 +106,7 @@ describe('a client assertion', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 401]);
   });
 
-  test('is forgotten once it can no longer be accepted', async () => {
+  test('is removed from the store after its expiry', async () => {
     const { sign, askWith, store, accountStore, clock } = await open();
     const assertion = await sign({ exp: Math.floor(clock.now() / 1000) + 300 });
     expect(await askWith(assertion)).toMatchObject({ status: 200 });
@@ -140,14 +140,14 @@ describe('a client assertion', () => {
     ['has an unknown kid', {}, { kid: 'second' }],
     ['has an unknown critical header', {}, { crit: ['x'], x: 1 }],
     ['is huge', { more: 'x'.repeat(4096) }],
-  ])('that %s is refused', async (_name, claims, header) => {
+  ])('is refused if it %s', async (_name, claims, header) => {
     const { id, sign, askWith, store } = await open();
     const assertion = await sign(claims, header).catch(() => 'unsignable');
     expect(await askWith(assertion, { client_id: id })).toMatchObject(refused);
     expect([...store.assertions.getKeys()]).toEqual([]);
   });
 
-  test('that another key or algorithm signed is refused', async () => {
+  test('is refused if signed by another key or algorithm', async () => {
     const { id, sign, askWith, asserted, post, pair } = await open();
     const claims = (await sign()).split('.')[1];
     const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${claims}.`;
@@ -161,7 +161,7 @@ describe('a client assertion', () => {
     expect(await post('/connect/token', typeless)).toMatchObject({ status: 400 });
   });
 
-  test('of an unknown client, or of one with a secret, is refused alike', async () => {
+  test('gets the same refusal for an unknown client and a client with a secret', async () => {
     const { sign, askWith, addClient } = await open();
     const other = (await addClient('User')).apiKey.clientId;
     const responses = [];
@@ -171,7 +171,7 @@ describe('a client assertion', () => {
     expect(responses[0]).toMatchObject({ error: 'invalid_client' });
   });
 
-  test('does not help without a secret that the key does not have', async () => {
+  test('cannot be replaced by a secret that the API key does not have', async () => {
     const { id, post } = await open();
     for (const secret of ['', '0'.repeat(64), 'x']) {
       const form = { grant_type: 'client_credentials', client_id: id, client_secret: secret };
@@ -198,7 +198,7 @@ describe('a client assertion', () => {
     expect(alone).toMatchObject({ status: 401 });
   });
 
-  test('of an expired API key is refused with the reason', async () => {
+  test('gets the reason of the refusal if the API key has expired', async () => {
     const { id, sign, askWith, directory, clock } = await open();
     const key = directory.apiKeys.get(id)!;
     await directory.change((tx) => tx.put('apiKeys', id, { ...key, expiresAt: directory.clock.now() + 1000 }));
@@ -214,25 +214,21 @@ describe('a public key', () => {
   const longRsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const ec = es256();
   test.each<[string, Record<string, unknown>[], RegExp]>([
-    ['that is private', [exportJwk(ec.privateKey)], /private part/],
-    ['that is symmetric', [{ kty: 'oct', k: 'c2VjcmV0' }], /private part/],
-    ['of a short RSA modulus', [exportJwk(rsa.publicKey)], /2048/],
-    ['with an RSA exponent of 1', [{ ...exportJwk(longRsa.publicKey), e: 'AQ' }], /exponent/],
-    ['with an RSA exponent of 3', [{ ...exportJwk(longRsa.publicKey), e: 'Aw' }], /exponent/],
-    [
-      'with a huge RSA exponent',
-      [{ ...exportJwk(longRsa.publicKey), e: exportJwk(longRsa.publicKey)['n'] }],
-      /exponent/,
-    ],
-    ['on another curve', [exportJwk(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey)], /P-256/],
-    ['for another algorithm', [{ ...exportJwk(ec.publicKey), alg: 'HS256' }], /alg must be ES256/],
-    ['for encryption', [{ ...exportJwk(ec.publicKey), use: 'enc' }], /use must be sig/],
-    ['that is malformed', [{ kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }], /malformed/],
-    ['with an empty kid', [{ ...exportJwk(ec.publicKey), kid: '' }], /kid/],
-    ['that comes twice', [exportJwk(ec.publicKey), exportJwk(ec.publicKey)], /same kid/],
-    ['of none', [], /1 to 5/],
-    ['of six', Array.from({ length: 6 }, () => exportJwk(es256().publicKey)), /1 to 5/],
-  ])('%s is refused', async (_name, jwks, message) => {
+    ['a private key', [exportJwk(ec.privateKey)], /private part/],
+    ['a symmetric key', [{ kty: 'oct', k: 'c2VjcmV0' }], /private part/],
+    ['a short RSA modulus', [exportJwk(rsa.publicKey)], /2048/],
+    ['an RSA exponent of 1', [{ ...exportJwk(longRsa.publicKey), e: 'AQ' }], /exponent/],
+    ['an RSA exponent of 3', [{ ...exportJwk(longRsa.publicKey), e: 'Aw' }], /exponent/],
+    ['a huge RSA exponent', [{ ...exportJwk(longRsa.publicKey), e: exportJwk(longRsa.publicKey)['n'] }], /exponent/],
+    ['another curve', [exportJwk(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey)], /P-256/],
+    ['another algorithm', [{ ...exportJwk(ec.publicKey), alg: 'HS256' }], /alg ES256/],
+    ['a key for encryption', [{ ...exportJwk(ec.publicKey), use: 'enc' }], /use sig/],
+    ['a malformed key', [{ kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }], /well-formed/],
+    ['an empty kid', [{ ...exportJwk(ec.publicKey), kid: '' }], /kid/],
+    ['the same key twice', [exportJwk(ec.publicKey), exportJwk(ec.publicKey)], /same kid/],
+    ['an empty list of keys', [], /1 to 5/],
+    ['a list of six keys', Array.from({ length: 6 }, () => exportJwk(es256().publicKey)), /1 to 5/],
+  ])('is refused: %s', async (_name, jwks, message) => {
     const error = expect.objectContaining({ code: 'invalid_body', message: expect.stringMatching(message) });
     await expect(readPublicKeys(jwks)).rejects.toEqual(error);
   });

@@ -4,7 +4,7 @@ import { openSessionFixture } from '../session-fixture.ts';
 
 const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
 
-/** Fails this many times. @returns the statuses */
+/** Makes failing requests. @returns the statuses */
 async function fail(times: number, ask: () => Promise<{ status: number }>): Promise<number[]> {
   const statuses: number[] = [];
   for (let n = 0; n < times; n += 1) statuses.push((await ask()).status);
@@ -37,7 +37,7 @@ describe('a client that fails repeatedly', () => {
     expect(await post('/connect/token', right)).toMatchObject({ status: 200 });
   });
 
-  test('is recognised by its header, too, at every endpoint for clients', async () => {
+  test('is throttled by the id in its header, too, at every endpoint for clients', async () => {
     const { post, addClient } = await openSessionFixture();
     const { clientId } = (await addClient('User')).apiKey;
     const authorization = `Basic ${Buffer.from(`${clientId}:wrong`).toString('base64')}`;
@@ -47,7 +47,7 @@ describe('a client that fails repeatedly', () => {
     expect(await ask('/connect/token')).toMatchObject({ status: 429 });
   });
 
-  test('may send any number of valid tokens', async () => {
+  test('can send any number of valid tokens', async () => {
     const { tokens, refresh } = await openSessionFixture();
     let { refresh_token } = await tokens();
     for (let n = 0; n < 65; n += 1) {
@@ -57,7 +57,7 @@ describe('a client that fails repeatedly', () => {
     }
   });
 
-  test('cannot guess codes or refresh tokens either', async () => {
+  test('cannot guess codes or refresh tokens', async () => {
     const { exchange, refresh } = await openSessionFixture();
     await fail(30, () => exchange('unknown'));
     await fail(30, () => refresh('unknown'));
@@ -65,8 +65,8 @@ describe('a client that fails repeatedly', () => {
   });
 });
 
-describe('failures', () => {
-  test('from one address block only that address, for every client id', () => {
+describe('ClientFailures', () => {
+  test('throttles only the address that fails, for every client id', () => {
     const failures = new ClientFailures();
     for (let n = 0; n < 600; n += 1) failures.note(`client-${n}`, '192.0.2.1', 0);
     expect(() => failures.note('another', '192.0.2.1', 0)).toThrow('Too many requests');
@@ -74,7 +74,7 @@ describe('failures', () => {
     failures.note('another', '192.0.2.1', 100);
   });
 
-  test('from one IPv6 network are counted together', () => {
+  test('counts the failures of one IPv6 network together', () => {
     const failures = new ClientFailures();
     for (let n = 0; n < 60; n += 1) failures.note('client', `2001:db8::${n + 1}`, 0);
     expect(() => failures.note('client', '2001:db8::ffff', 0)).toThrow('Too many requests');

@@ -22,8 +22,8 @@ function basic(id: string, secret: string): string {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }
 
-describe('a client authenticates', () => {
-  test('by a secret, in the form or in the header', async () => {
+describe('authenticateClient', () => {
+  test('accepts a secret in the form or in the header', async () => {
     const { directory, key, server } = await openClients();
     const credentials = [
       ['api-key', key.apiKey.clientId, key.clientSecret],
@@ -36,13 +36,13 @@ describe('a client authenticates', () => {
     }
   });
 
-  test('without a secret if it is public', async () => {
+  test('accepts a public client without a secret', async () => {
     const { directory, app } = await openClients();
     for (const id of [app.clientId, 'flagmeter-cli', 'flagmeter-console'])
       expect(authenticateClient(directory, undefined, parseForm(`client_id=${id}`))).toMatchObject({ id });
   });
 
-  test('any other client gets the same refusal, whatever id it claims', async () => {
+  test('refuses any other client in the same way, whatever id it claims', async () => {
     const { directory, key, app, server } = await openClients();
     const ids = [key.apiKey.clientId, server.client.clientId, app.clientId, 'flagmeter-cli', 'unknown', '__proto__'];
     const refusals = ids.map((id) => {
@@ -62,8 +62,8 @@ describe('a client authenticates', () => {
   });
 });
 
-describe('a built-in client', () => {
-  test('of the console may redirect to the base URL, and to no other port', async () => {
+describe('matchesRedirect', () => {
+  test('lets the console redirect only to the base URL', async () => {
     const { directory } = await openClients();
     const client = findClient(directory, 'flagmeter-console')!;
     expect(client).toMatchObject({ teamId: null, secretHash: null });
@@ -74,7 +74,7 @@ describe('a built-in client', () => {
     expect(matchesRedirect(client, 'http://127.0.0.1:8081/console/callback', local)).toBe(false);
   });
 
-  test('of the command line may redirect to the loopback address, at any port', async () => {
+  test('lets the command line redirect to any port of the loopback address', async () => {
     const { directory } = await openClients();
     const client = findClient(directory, 'flagmeter-cli')!;
     for (const host of ['127.0.0.1', '[::1]'])
@@ -83,17 +83,17 @@ describe('a built-in client', () => {
   });
 });
 
-describe('the teams that a user acts in through a client', () => {
+describe('teamsThrough', () => {
   const user = { teams: ['team_1', 'team_2'], primaryTeam: 'team_1' };
 
-  test("are all of theirs in a built-in client, and one team in that team's client", async () => {
+  test("returns all teams of the user for a built-in client, and one team for that team's client", async () => {
     const { directory, app } = await openClients();
     expect(teamsThrough(user, findClient(directory, 'flagmeter-cli'))).toEqual(user);
     const own = { ...user, teams: ['team_2', String(app.teamId)] };
     expect(teamsThrough(own, app)).toEqual({ teams: [app.teamId], primaryTeam: app.teamId });
   });
 
-  test('are not issued to a client that is deleted during its request', async () => {
+  test('returns no teams for a client that was deleted during its request', async () => {
     const { directory } = await openClients();
     expect(teamsThrough(user, findClient(directory, 'client_gone'))).toEqual({ teams: [], primaryTeam: '' });
   });

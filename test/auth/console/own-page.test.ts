@@ -16,7 +16,7 @@ describe.each([
   'http://127.0.0.1:8080',
   'http://127.9.9.9',
   'http://[::1]:8080',
-])('where browsers send Sec-Fetch-Site: %s', (baseUrl) => {
+])('ownPageCheck for %s, where browsers send Sec-Fetch-Site', (baseUrl) => {
   test.each([
     [site('same-origin'), true],
     [site('same-site'), false],
@@ -26,13 +26,13 @@ describe.each([
     [{ ...header, origin: new URL(baseUrl).origin }, false],
     [{ 'sec-fetch-site': 'same-origin' }, false],
     [{ ...site('same-origin'), 'flagmeter-console': '2' }, false],
-  ])('%j: %s', (headers, wanted) => {
+  ])('maps %j to %s', (headers, wanted) => {
     expect(isOwn(baseUrl, headers)).toBe(wanted);
   });
 });
 
 describe.each(['http://console.example', 'http://192.168.1.5:8080', 'http://localhost.example', 'http://[fe80::1]'])(
-  'where browsers omit Sec-Fetch-Site: %s',
+  'ownPageCheck for %s, where browsers omit Sec-Fetch-Site',
   (baseUrl) => {
     test.each([
       [header, true],
@@ -44,7 +44,7 @@ describe.each(['http://console.example', 'http://192.168.1.5:8080', 'http://loca
       [site('cross-site'), false],
       [{}, false],
       [{ origin: new URL(baseUrl).origin }, false],
-    ])('%j: %s', (headers, wanted) => {
+    ])('maps %j to %s', (headers, wanted) => {
       expect(isOwn(baseUrl, headers)).toBe(wanted);
     });
   },

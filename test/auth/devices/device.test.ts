@@ -31,7 +31,7 @@ async function begin(form: Parameters = {}): Promise<Json> {
 const poll = (device_code: string, client_id = fixture.clientId) =>
   post('/connect/token', { grant_type: grant, device_code, client_id });
 
-/** The address of the page for a code, requested from a given machine. */
+/** The address of the page for a code, as requested from a given machine. */
 const getPath = ({ verification_uri_complete: uri }: Json) => uri.slice(new URL(uri).origin.length);
 
 /** Enters the code of a device, signs in and allows or denies access. */
@@ -49,7 +49,7 @@ async function signInFor(codes: Json, person = fixture.admin) {
   return { browser, asked };
 }
 
-/** How many times the audit log records that a device was allowed. */
+/** Counts the audit log entries of allowed devices. */
 const allowed = async () => (await fixture.audit()).filter(({ action }) => action === 'device.allowed').length;
 
 test('a device gets tokens for the user who enters its code and agrees, once', async () => {
@@ -84,7 +84,7 @@ test('a device gets tokens for the user who enters its code and agrees, once', a
   expect((await fixture.audit()).map(({ action }) => action)).toContain('device.allowed');
 });
 
-test('a signed-in browser shows the confirmation at once, also for a code typed in another form', async () => {
+test('a signed-in browser shows the confirmation first, even for a code typed in another form', async () => {
   const { browser } = await decide(await begin(), 'continue');
   const codes = await begin();
   await browser.open(`/connect/device?user_code=${codes.user_code.replace('-', '+').toLowerCase()}`);
@@ -93,14 +93,14 @@ test('a signed-in browser shows the confirmation at once, also for a code typed 
   expect(await poll(codes.device_code)).toMatchObject({ status: 200 });
 });
 
-describe('a device gets the reason why it gets no tokens', () => {
-  test('the user denies access', async () => {
+describe('a device that gets no tokens', () => {
+  test('is told that the user denied access', async () => {
     const codes = await begin();
     expect((await decide(codes, 'cancel')).done.html).toContain('Device not connected');
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
   });
 
-  test('the user signs out before the device polls', async () => {
+  test('is told that the user signed out before it polled', async () => {
     const codes = await begin();
     const { browser } = await decide(codes, 'continue');
     await browser.open('/connect/endsession');
@@ -108,7 +108,7 @@ describe('a device gets the reason why it gets no tokens', () => {
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
   });
 
-  test('its code has expired, which the page reports, too', async () => {
+  test('is told that its code has expired, which the page reports, too', async () => {
     const codes = await begin();
     fixture.clock.advance(600_000);
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'expired_token' } });
@@ -116,7 +116,7 @@ describe('a device gets the reason why it gets no tokens', () => {
     expect(page).toMatchObject({ status: 404, error: 'This code is wrong or has expired.' });
   });
 
-  test('it polls too often, and must wait longer each time', async () => {
+  test('is told to slow down if it polls too often, and must wait longer each time', async () => {
     const { device_code: code } = await begin();
     const pollError = async () => (await poll(code)).json.error;
     expect([await pollError(), await pollError()]).toEqual(['authorization_pending', 'slow_down']);
@@ -127,26 +127,26 @@ describe('a device gets the reason why it gets no tokens', () => {
   });
 
   test.each<[string, () => Promise<string>, string | undefined]>([
-    ['the code is of another client', async () => (await begin()).device_code, 'flagmeter-cli'],
-    ['the code is unknown', async () => 'fm_device_x', undefined],
-    ['it sends the user code', async () => (await begin()).user_code, undefined],
-  ])('%s', async (_, code, client) => {
+    ['a code of another client', async () => (await begin()).device_code, 'flagmeter-cli'],
+    ['an unknown code', async () => 'fm_device_x', undefined],
+    ['the user code', async () => (await begin()).user_code, undefined],
+  ])('is refused: %s', async (_, code, client) => {
     expect(await poll(await code(), client)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 });
 
-describe('device codes are not issued', () => {
+describe('POST /connect/deviceauthorization', () => {
   test.each<[string, Parameters, number, string]>([
     ['without a client', { client_id: undefined }, 401, 'invalid_client'],
-    ['to an unknown client', { client_id: 'signin_none' }, 401, 'invalid_client'],
+    ['of an unknown client', { client_id: 'signin_none' }, 401, 'invalid_client'],
     ['without a scope', { scope: undefined }, 400, 'invalid_scope'],
     ['without the scope openid', { scope: 'flagmeter' }, 400, 'invalid_scope'],
-  ])('%s', async (_, form, status, error) => {
+  ])('refuses a request %s', async (_, form, status, error) => {
     const sent = { client_id: fixture.clientId, scope, ...form };
     expect(await post('/connect/deviceauthorization', sent)).toMatchObject({ status, json: { error } });
   });
 
-  test('to an API key', async () => {
+  test('refuses an API key', async () => {
     const { clientId: client_id, clientSecret: client_secret } = fixture.service.credentials;
     const sent = { client_id, client_secret, scope };
     expect(await post('/connect/deviceauthorization', sent)).toMatchObject({
@@ -156,15 +156,15 @@ describe('device codes are not issued', () => {
   });
 });
 
-describe('the page', () => {
-  test('asks for the code if its address has none', async () => {
+describe('the page for device codes', () => {
+  test('asks for the code if its address does not contain one', async () => {
     const page = await newBrowser().open('/connect/device');
     expect(page).toMatchObject({ status: 200, error: '' });
     expect(page.headers['content-security-policy']).toContain("form-action 'self';");
     expect(page.html).toContain('name="user_code"');
   });
 
-  test('throttles guessing: after twenty wrong codes from a network, even a correct one must wait', async () => {
+  test('makes a network wait after twenty wrong codes, even with a correct code', async () => {
     const browser = newBrowser();
     const codes = await begin();
     for (let guess = 0; guess < 20; guess += 1)
@@ -194,14 +194,14 @@ describe('the page', () => {
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'authorization_pending' } });
   });
 
-  test('accepts one decision', async () => {
+  test('accepts only one decision', async () => {
     const codes = await begin();
     const { browser } = await decide(codes, 'cancel');
     expect((await browser.submit({ action: 'continue' })).status).toBe(404);
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'access_denied' } });
   });
 
-  test('accepts one of many concurrent decisions', async () => {
+  test('accepts only one of many concurrent decisions', async () => {
     const codes = await begin();
     const before = await allowed();
     const { browser } = await signInFor(codes);

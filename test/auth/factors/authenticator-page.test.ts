@@ -21,7 +21,7 @@ describe('the page for two-step verification', () => {
     expect(readHeading(await browser.open(path))).toBe('Sign in');
   });
 
-  it('adds an authenticator app, with which the user is signed in from then on, and renews recovery codes', async () => {
+  it('adds an authenticator app as a factor of the sign-in, and renews recovery codes', async () => {
     const browser = fixture.newBrowser();
     await browser.open(path);
     const secret = readSecret(await browser.submit({ ...fixture.admin }));

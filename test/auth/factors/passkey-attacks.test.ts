@@ -29,7 +29,7 @@ const readCode = ({ location }: Page) => location?.searchParams.get('code');
 const readHeading = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
 const handle = (text: string | Buffer) => Buffer.from(text).toString('base64url');
 
-/** Responses that a device, a page or a network between them may forge, for both ceremonies. */
+/** Responses that a device, a page or a network between them can forge, for both ceremonies. */
 const forgeries: [string, ResponseChanges][] = [
   ['the origin of a subdomain', { origin: 'https://evil.auth.example' }],
   ['the origin of the parent domain', { origin: 'https://example' }],
@@ -61,8 +61,8 @@ describe('the sign-in page', () => {
   });
 
   test.each([
-    ['of the user who owns another passkey', async () => handle(await adminId())],
-    ['of no user', async () => handle('user_0')],
+    ['of the user with another passkey', async () => handle(await adminId())],
+    ['of an unknown user', async () => handle('user_0')],
     ['with the name of a property of objects', async () => handle('__proto__')],
     ['of bytes that are not UTF-8', async () => handle(Buffer.from([0xff, 0xfe]))],
     ['that is absent', async () => ''],
@@ -80,7 +80,7 @@ describe('the sign-in page', () => {
     expect((await fixture.enter(device)).status).toBe(303);
     for (const counter of [0, 1, 7]) {
       const page = await fixture.enter(device, { counter });
-      expect(page.error).toContain('a copy of it may be in use');
+      expect(page.error).toContain('a copy of it might be in use');
     }
   });
 
@@ -135,7 +135,7 @@ describe('the page for adding a passkey', () => {
     expect(await fixture.list()).toHaveLength(before);
   });
 
-  test('rejects a challenge that a passkey has answered', async () => {
+  test('rejects a challenge that a passkey has used', async () => {
     const browser = fixture.newBrowser();
     const options = readOptions(await fixture.openToAdd(browser));
     const add = () => browser.submit({ action: 'add-passkey', ...fixture.newDevice().create(options) });
@@ -144,7 +144,7 @@ describe('the page for adding a passkey', () => {
     expect((await add()).error).toBe(tryAgain);
   });
 
-  test('rejects a response ten minutes after it was shown', async () => {
+  test('rejects a response ten minutes after the page was shown', async () => {
     const browser = fixture.newBrowser();
     const options = readOptions(await fixture.openToAdd(browser));
     fixture.clock.advance(10 * 60_000);
@@ -155,7 +155,7 @@ describe('the page for adding a passkey', () => {
     expect(again.status).toBe(303);
   });
 
-  test('rejects the response of a user who has left the browser to another', async () => {
+  test('rejects a response after another user signed in to the browser', async () => {
     const browser = fixture.newBrowser();
     const page = await fixture.openToAdd(browser);
     const created = fixture.newDevice().create(readOptions(page));
@@ -216,7 +216,7 @@ function certificatesThatName(revoked: string): Buffer[] {
   });
 }
 
-describe('after the password, the page of the second factor', () => {
+describe('the page of the second factor after the password', () => {
   /** A browser that has typed the password of a user with a passkey, where the policy demands a second factor. */
   async function halfway() {
     await demand('optional');
@@ -255,7 +255,7 @@ describe('after the password, the page of the second factor', () => {
     expect(readHeading(page)).toBe('Sign in');
   });
 
-  test('rejects its passkey in place of the password if the device has not verified its user', async () => {
+  test('rejects a passkey in place of the password if the device has not verified its user', async () => {
     const { browser, device, asked } = await halfway();
     const proof = device.get({ ...readOptions(asked) }, { verified: false });
     const page = await browser.submit({ action: 'passkey', ...proof });

@@ -27,7 +27,7 @@ describe('the page for adding a passkey', () => {
     expect(late.html).toContain('<h1>Sign in</h1>');
   });
 
-  test('names a passkey as typed, else after its platform', async () => {
+  test('names a passkey as typed, or after its platform', async () => {
     await fixture.add(fixture.newDevice(), { name: ' Blue key ' });
     await fixture.add(fixture.newDevice());
     const names = (await fixture.list()).map(({ name }) => name);
@@ -61,7 +61,7 @@ describe('the page for adding a passkey', () => {
     expect(page.error).toContain('not valid here');
   });
 
-  test('refuses a passkey that exists', async () => {
+  test('refuses a passkey that already exists', async () => {
     const device = await fixture.added();
     const page = await fixture.add(device);
     expect(page.status).toBe(400);
@@ -76,18 +76,18 @@ describe('the page for adding a passkey', () => {
     expect(page.error).toBe('This page is out of date. Try again.');
   });
 
-  test('offers no more than twenty', async () => {
+  test('offers no more than twenty passkeys', async () => {
     const person = fixture.outsider;
     for (let round = 0; round < 20; round += 1)
       expect((await fixture.add(fixture.newDevice(), {}, person)).status).toBe(303);
     const page = await fixture.openToAdd(fixture.newBrowser(), person);
-    expect(page.html).toContain('You have as many passkeys as possible.');
+    expect(page.html).toContain('You have the maximum number of passkeys.');
     expect(page.html).not.toContain('data-passkey');
   });
 });
 
 describe('the passkeys of a user', () => {
-  test('are listed with their last use, and renamed', async () => {
+  test('are listed with their last use, and can be renamed', async () => {
     const device = fixture.newDevice();
     await fixture.add(device, { name: 'Phone' });
     const id = await findId('Phone');
@@ -111,7 +111,7 @@ describe('the passkeys of a user', () => {
   });
 });
 
-test('without a host name in the auth URL, no page offers passkeys', async () => {
+test('no page offers passkeys if the auth URL has no host name', async () => {
   const { service, newBrowser, target } = await openSignIn();
   const page = await newBrowser().open(target());
   expect(page.html).not.toContain('data-passkey');

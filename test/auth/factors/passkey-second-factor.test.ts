@@ -22,8 +22,8 @@ async function lastFactors(): Promise<unknown> {
   return (entry as { factors?: unknown }).factors;
 }
 
-describe('where the policy demands a second factor', () => {
-  test('a user without one adds a passkey after the password, and then gets a code', async () => {
+describe('a policy that demands a second factor', () => {
+  test('makes a user add a passkey after the password, before a code', async () => {
     await demand('all');
     const browser = fixture.newBrowser();
     const choice = await fixture.signIn(browser);
@@ -42,7 +42,7 @@ describe('where the policy demands a second factor', () => {
     expect(await lastFactors()).toEqual(['password', 'passkey']);
   });
 
-  test('one of two browsers with the password adds the first passkey', async () => {
+  test('lets only one of two browsers with the password add the first passkey', async () => {
     await demand('all');
     const { email, password } = fixture.outsider;
     const adding = async () => {
@@ -57,7 +57,7 @@ describe('where the policy demands a second factor', () => {
     expect(pages.filter((page) => readCode(page) != null)).toHaveLength(1);
   });
 
-  test('a passkey of another user, or for another browser, is refused after the password', async () => {
+  test('refuses a passkey of another user or for another browser after the password', async () => {
     await demand('optional');
     const stranger = fixture.newDevice();
     await fixture.add(stranger, {}, fixture.outsider);
@@ -74,7 +74,7 @@ describe('where the policy demands a second factor', () => {
     expect(stale.error).toBe('This page is out of date. Use the passkey again.');
   });
 
-  test('a passkey alone is enough, because its device verifies the user', async () => {
+  test('accepts a passkey alone, because its device verifies the user', async () => {
     await demand('optional');
     const device = await fixture.added();
     await demand('all');
@@ -83,7 +83,7 @@ describe('where the policy demands a second factor', () => {
   });
 });
 
-test('a passkey does not replace the provider that the domain of a user must use', async () => {
+test('a passkey does not replace the provider that the domain of a user requires', async () => {
   await demand('optional');
   const { http, credentials } = fixture.service;
   const access = await token(http, credentials);
@@ -130,7 +130,7 @@ describe('a user who chooses an authenticator app', () => {
     expect(readHeading(refused)).toBe('Sign in');
   });
 
-  test('adds a passkey after the code, and may then use either after the password', async () => {
+  test('adds a passkey after the code, and can then use either after the password', async () => {
     fixture.clock.advance(30_000);
     const browser = fixture.newBrowser();
     await fixture.openToAdd(browser, { ...fixture.newcomer, password });

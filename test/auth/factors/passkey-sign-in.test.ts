@@ -18,7 +18,7 @@ describe('a sign-in with a passkey', () => {
     expect(entry).toMatchObject({ actor: { name: fixture.admin.email }, factors: ['passkey'] });
   });
 
-  test('also serves the page of a device', async () => {
+  test('is possible on the page of a device, too', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -64,7 +64,7 @@ describe('a sign-in with a passkey', () => {
     expect((await fixture.actions()).length).toBe(before);
   });
 
-  test('is refused for a challenge of our own making', async () => {
+  test('is refused for a challenge that the sender made up', async () => {
     const device = await fixture.added();
     const challenge = Buffer.alloc(54, 1).toString('base64url');
     expect((await fixture.enter(device, { challenge })).error).toBe(outOfDate);
@@ -80,7 +80,7 @@ describe('a sign-in with a passkey', () => {
     expect((await browser.submit({ action: 'passkey', ...device.get(readOptions(page)) })).status).toBe(303);
   });
 
-  test('is refused when its challenge is answered again', async () => {
+  test('is refused when its challenge is used again', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
     const options = readOptions(await browser.open(fixture.target()));
@@ -91,12 +91,12 @@ describe('a sign-in with a passkey', () => {
     expect((await browser.submit(sent)).error).toBe(outOfDate);
   });
 
-  test('is refused if the counter has not increased, and recorded as a possible copy', async () => {
+  test('is refused and recorded as a possible copy if the counter has not increased', async () => {
     const device = await fixture.added(5);
     expect((await fixture.enter(device)).status).toBe(303);
     const page = await fixture.enter(device, { counter: 6 });
     expect(page.status).toBe(403);
-    expect(page.error).toContain('a copy of it may be in use');
+    expect(page.error).toContain('a copy of it might be in use');
     expect(await fixture.actions()).toContain('passkey.refused');
     expect((await fixture.enter(device)).status).toBe(303);
   });
@@ -111,7 +111,7 @@ describe('a sign-in with a passkey', () => {
     expect(page.error).toMatch(/^Too many attempts have failed\. Try again in \d seconds\.$/);
   });
 
-  test('is a page with an error for a malformed response', async () => {
+  test('shows a page with an error for a malformed response', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const page = await browser.submit({ action: 'passkey', credential: 'AAAA', client_data: '%' });

@@ -27,14 +27,14 @@ describe('a QR code', () => {
     [100, 37, '44ef2e83f3ab45a4'],
     [300, 61, 'ac6fef9efe92be60'],
     [1003, 105, '4620370b7466b9d0'],
-  ])('of %i bytes has %i modules a side, as read by a scanner', (length, size, digest) => {
+  ])('holds %i bytes in %i modules a side, as read by a scanner', (length, size, digest) => {
     const text = Array.from({ length }, (_, at) => String.fromCharCode(33 + ((at * 31) % 90))).join('');
     const rows = readRows(text);
     expect(rows).toHaveLength(size);
     expect(createHash('sha256').update(rows.join('\n')).digest('hex').slice(0, 16)).toBe(digest);
   });
 
-  it('does not exist for a text that is too long', () => {
+  it('is not drawn for a text that is too long', () => {
     expect(qrCode('x'.repeat(1004))).toBeUndefined();
   });
 });

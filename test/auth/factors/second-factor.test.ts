@@ -18,14 +18,14 @@ const readCode = ({ location }: Page) => location?.searchParams.get('code') ?? u
 const readSecret = ({ html }: Page) => secretField(html);
 const readHeading = ({ html }: Page) => /<h1>([^<]*)</.exec(html)?.[1];
 
-/** The code of an authenticator app. */
+/** The code that an authenticator app shows. @param steps periods of 30 s from now */
 const now = (secret: string, steps = 0) => appCode(secret, fixture.clock.now() + steps * 30_000);
 
 const readCodes = ({ html }: Page) => Array.from(html.matchAll(/<li><code>([^<]*)</g), ([, code = '']) => code);
 
 let people = 0;
 
-/** A user with a password of their own. */
+/** Creates a user with a password that the user has chosen. */
 async function create(): Promise<Person & { readonly id: string }> {
   const email = `person${++people}@example.com`;
   const body = { email, name: 'Person', password: 'first words, then more' };
@@ -46,7 +46,7 @@ interface EnrolledPerson {
   readonly page: Page;
 }
 
-/** A user who has set up an authenticator app because the policy demands it. */
+/** Creates a user who sets up an authenticator app because the policy demands it. */
 async function enrolled(): Promise<EnrolledPerson> {
   const person = await create();
   await require('all');
@@ -61,12 +61,12 @@ async function enrolled(): Promise<EnrolledPerson> {
 const prove = (browser: TestBrowser, code: string, kind?: string) =>
   browser.submit({ action: 'second-factor', code, kind });
 
-describe('a user without a second factor, where the policy demands one', () => {
+describe('a user without a required second factor', () => {
   it('sets up an authenticator app after the password, and then gets a code', async () => {
     const { browser, page, recoveryCodes } = await enrolled();
     expect(readHeading(page)).toBe('Save your recovery codes');
     expect(new Set(recoveryCodes).size).toBe(10);
-    // At least 112 bits, so that a plain hash of each may be stored.
+    // Recovery codes have at least 112 bits, so a plain hash of each can be stored.
     for (const code of recoveryCodes) expect(code).toMatch(/^([a-z2-9]{5}-){4}[a-z2-9]{5}$/);
     expect(readCode(await browser.submit({ action: 'enrolled' }))).toBeDefined();
     expect(readCode(await browser.open(fixture.target()))).toBeDefined();
@@ -84,7 +84,7 @@ describe('a user without a second factor, where the policy demands one', () => {
     await require('optional');
   });
 
-  it('gets no code before, and the page again after a wrong code', async () => {
+  it('gets no code before the set-up, and the page again after a wrong code', async () => {
     const person = await create();
     await require('all');
     const browser = fixture.newBrowser();
@@ -174,7 +174,7 @@ describe('a user with an authenticator app', () => {
 });
 
 describe('wrong codes', () => {
-  it('make the user wait, whatever the password, and lock out neither the password nor a known browser', async () => {
+  it('make the user wait, but block neither the password nor a known browser', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(30_000);
     const known = fixture.newBrowser();
@@ -218,7 +218,7 @@ test('the audit log contains the factors of each step', async () => {
   for (const code of [appKeyIn(secret), recoveryCodes[0]!]) expect(text).not.toContain(code);
 });
 
-test('guesses at the name of a throttle in the field of the address throttle no code', async () => {
+test('a throttle name typed as an e-mail address throttles no code', async () => {
   const { person, secret } = await enrolled();
   for (let guess = 0; guess < 6; guess += 1) {
     const typed = { email: `code of ${person.id}`, password: 'a guess' };

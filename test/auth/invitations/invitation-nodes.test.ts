@@ -39,7 +39,7 @@ async function use(node: SessionFixture, token: string): Promise<string> {
   return (await acceptInvitation({ ...node.settings, passwords }, typed)).outcome;
 }
 
-test('a link of one node is used at another, once on all nodes', async () => {
+test('a link of one node is accepted at another, once on all nodes', async () => {
   const url = await newDatabase(await sharedServer());
   const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(url) }));
   const node = openNode(url);

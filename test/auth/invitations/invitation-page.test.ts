@@ -35,7 +35,7 @@ const accept = (browser: TestBrowser, secret: string, chosen = password, again =
 
 const over = expect.stringContaining('This link is not valid.');
 
-/** Whether a page leads to the console, and its browser is signed in. */
+/** True if a page leads to the console, and its browser is signed in. */
 async function entersConsole(browser: TestBrowser, { status, location }: Page): Promise<boolean> {
   if (status !== 303 || location?.pathname !== '/console/sign-in') return false;
   const response = await browser.open(fixture.target());
@@ -43,7 +43,7 @@ async function entersConsole(browser: TestBrowser, { status, location }: Page): 
 }
 
 describe('the page of a link', () => {
-  test('has no secret, allows only its own script, and is not cached', async () => {
+  test('contains no secret, allows only its own script, and is not cached', async () => {
     const { status, headers, html } = await fixture.newBrowser().open('/connect/invitation');
     expect(status).toBe(200);
     expect(html).toContain('<h1>Open your link</h1>');
@@ -85,7 +85,7 @@ describe('the page of a link', () => {
     ]);
   });
 
-  test('is redeemed by one of two browsers at once', async () => {
+  test('is redeemed by only one of two concurrent browsers', async () => {
     const { secret } = await invite();
     const browsers = [await openPage(), await openPage()];
     const both = await Promise.all(browsers.map((browser) => accept(browser, secret)));
@@ -93,7 +93,7 @@ describe('the page of a link', () => {
     expect(both.find(({ status }) => status === 403)).toMatchObject({ error: over });
   });
 
-  test('keeps a link that was used with a password that is not valid', async () => {
+  test('keeps the link after a password that is not valid', async () => {
     const { email, secret } = await invite();
     const browser = await openPage();
     for (const [chosen, again, error] of [

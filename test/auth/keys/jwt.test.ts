@@ -40,15 +40,18 @@ test.each([
 describe.each(algorithms)('a JWT signed with %s', (alg) => {
   const claims = { sub: 'Zoë ☕ 𝄞', team: ['a', 'b'], aud: 'https://api.example', iat: 1, exp: 2 ** 33 };
 
-  test.each(['at+jwt', 'JWT'] as const)('is verified by jose with the published keys (%s)', async (typ) => {
-    const key = await newSigningKey(0, alg);
-    const keys = openSigningKeys([key]);
-    const token = await signJwt(keys, typ, claims);
-    const published = createLocalJWKSet({ keys: keys.published.map((jwk) => ({ ...jwk })) });
-    const { payload, protectedHeader } = await jwtVerify(token, published, { typ, algorithms: [alg] });
-    expect(payload).toEqual(claims);
-    expect(protectedHeader).toEqual({ alg, typ, kid: key.kid });
-  });
+  test.each(['at+jwt', 'JWT'] as const)(
+    'is verified by jose with the published keys, with the type %s',
+    async (typ) => {
+      const key = await newSigningKey(0, alg);
+      const keys = openSigningKeys([key]);
+      const token = await signJwt(keys, typ, claims);
+      const published = createLocalJWKSet({ keys: keys.published.map((jwk) => ({ ...jwk })) });
+      const { payload, protectedHeader } = await jwtVerify(token, published, { typ, algorithms: [alg] });
+      expect(payload).toEqual(claims);
+      expect(protectedHeader).toEqual({ alg, typ, kid: key.kid });
+    },
+  );
 
   test('omits undefined claims, and differs from the JWT of other claims', async () => {
     const keys = openSigningKeys([await newSigningKey(0, alg)]);

@@ -9,7 +9,7 @@ import { algorithms } from '../forgery.ts';
 
 const lifeMs = 3_600_000;
 const leewayMs = 120_000;
-/** How long a new key is published before it signs. */
+/** Time from the publication of a new key to its first signature. */
 const aheadMs = 60_000;
 
 const subject: Subject = {
@@ -26,7 +26,7 @@ interface RingFixture extends AuthFixture {
   readonly logged: string[];
   /** Opens the keys of the store as a starting service does. */
   open(alg?: SigningAlgorithm): Promise<KeyRing>;
-  /** Does what `flagmeter signing-keys rotate` does, a second later. */
+  /** Rotates the key as `flagmeter signing-keys rotate` does, a second later. */
   rotate(): Promise<string>;
   issue(keys: KeyRing): Promise<string>;
   isGood(keys: KeyRing, token: string): Promise<boolean>;
@@ -71,7 +71,7 @@ async function openRingFixture(): Promise<RingFixture> {
 const listKids = (keys: KeyRing) => keys.published.map(({ kid }) => kid);
 
 describe('a key rotated while the service runs', () => {
-  test('is published at the next check and signs a minute later; its predecessor still verifies', async () => {
+  test('is published at the next check, and signs a minute later, while its predecessor still verifies', async () => {
     const { open, rotate, issue, isGood, signingKey, logged, clock } = await openRingFixture();
     const keys = await open();
     const before = await issue(keys);
@@ -128,7 +128,7 @@ describe('a retired key', () => {
     const { open, rotate, issue, isGood, signingKey, store, clock, logged } = await openRingFixture();
     const keys = await open();
     const kid = await rotate();
-    // Signed by the old key until the service checks.
+    // The old key signs until the service checks.
     const last = await issue(keys);
     await keys.refresh();
     clock.advance(lifeMs - 1);
@@ -145,7 +145,7 @@ describe('a retired key', () => {
     expect(await isGood(keys, last)).toBe(false);
   });
 
-  test('is kept for its full time when others are rotated after it', async () => {
+  test('is kept for its full time when other keys are rotated after it', async () => {
     const { open, rotate, issue, isGood, clock } = await openRingFixture();
     const keys = await open();
     const tokens: string[] = [];
@@ -162,9 +162,9 @@ describe('a retired key', () => {
   });
 });
 
-describe('another --signing-alg', () => {
+describe('--signing-alg', () => {
   test.each(algorithms.flatMap((from) => algorithms.map((to) => [from, to] as const)))(
-    'than before: %s, then %s',
+    'changes the algorithm of new tokens from %s to %s',
     async (from, to) => {
       const { open, issue, isGood, logged, clock, settings } = await openRingFixture();
       const before = await open(from);
@@ -181,7 +181,7 @@ describe('another --signing-alg', () => {
     },
   );
 
-  test('is kept by a rotation', async () => {
+  test('keeps its algorithm in a rotation', async () => {
     const { open, rotate } = await openRingFixture();
     const keys = await open('EdDSA');
     await rotate();

@@ -34,7 +34,7 @@ function attempt(fields: Partial<Attempt> = {}): Attempt {
   return { email: 'ada@example.com', address: '192.0.2.1', browser, ...fields };
 }
 
-/** Fails until it must wait. Returns the number of failures and the wait in seconds. */
+/** Fails until an attempt must wait. Returns the number of failures and the wait in seconds. */
 async function failOn(
   fixture: ThrottleFixture,
   next: (count: number) => Attempt,
@@ -46,7 +46,7 @@ async function failOn(
   throw new Error('nothing ended it');
 }
 
-/** Fails, waits as required, and fails again, this many times. Returns the waits in seconds. */
+/** Fails and waits this many times. Returns the waits in seconds. */
 async function measureWaits(
   fixture: ThrottleFixture,
   next: (count: number) => Attempt,
@@ -66,14 +66,14 @@ async function succeed(fixture: ThrottleFixture, own: Attempt): Promise<void> {
   await forgiveAttempt(fixture, own, counted);
 }
 
-describe('at one account from one address', () => {
-  test('five attempts may fail before the waits grow to a quarter of an hour', async () => {
+describe('countAttempt for one account from one address', () => {
+  test('allows five failures before the waits grow to a quarter of an hour', async () => {
     const fixture = openThrottles();
     expect((await failOn(fixture, () => attempt())).count).toBe(5);
     expect(await measureWaits(fixture, () => attempt(), 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
   });
 
-  test('an attempt that must wait is not counted', async () => {
+  test('does not count an attempt that must wait', async () => {
     const fixture = openThrottles();
     await failOn(fixture, () => attempt());
     for (let again = 0; again < 100; again++) expect((await countAttempt(fixture, attempt())).wait).toBe(5);
@@ -83,7 +83,7 @@ describe('at one account from one address', () => {
     expect((await countAttempt(fixture, attempt())).wait).toBe(0);
   });
 
-  test('the case of the e-mail address and the end of an IPv6 address are ignored', async () => {
+  test('ignores the case of the e-mail address and the end of an IPv6 address', async () => {
     const fixture = openThrottles();
     const names = ['ada@example.com', 'ADA@example.com'];
     const found = await failOn(fixture, (count) =>
@@ -93,14 +93,14 @@ describe('at one account from one address', () => {
     expect((await countAttempt(fixture, attempt({ address: '2001:db8:1:3::1' }))).wait).toBe(0);
   });
 
-  test('another address and another account are not throttled', async () => {
+  test('does not throttle another address or another account', async () => {
     const fixture = openThrottles();
     await failOn(fixture, () => attempt());
     expect((await countAttempt(fixture, attempt({ address: '192.0.2.2' }))).wait).toBe(0);
     expect((await countAttempt(fixture, attempt({ email: 'bob@example.com' }))).wait).toBe(0);
   });
 
-  test('setting the clock back makes no user wait longer', async () => {
+  test('makes no user wait longer after the clock is set back', async () => {
     const fixture = openThrottles();
     await failOn(fixture, () => attempt());
     fixture.clock.advance(-day);
@@ -108,21 +108,21 @@ describe('at one account from one address', () => {
   });
 });
 
-test('fifty accounts may fail from one address before the waits grow to a minute', async () => {
+test('fifty accounts can fail from one address before the waits grow to a minute', async () => {
   const fixture = openThrottles();
   const next = (count: number) => attempt({ email: `${count}@example.com` });
   expect((await failOn(fixture, next)).count).toBe(50);
   expect(await measureWaits(fixture, (count) => next(count + 50), 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
-test('fifty addresses may fail at one account before the waits grow to five minutes', async () => {
+test('fifty addresses can fail at one account before the waits grow to five minutes', async () => {
   const fixture = openThrottles();
   const next = (count: number) => attempt({ address: `10.0.${count >> 8}.${count & 255}` });
   expect((await failOn(fixture, next)).count).toBe(50);
   expect(await measureWaits(fixture, (count) => next(count + 50), 8)).toEqual([5, 10, 20, 40, 80, 160, 300, 300]);
 });
 
-describe('a success', () => {
+describe('a successful attempt', () => {
   test('resets the failures of its account, but not of its address', async () => {
     const fixture = openThrottles();
     for (let round = 0; round < 60; round++) {
@@ -133,7 +133,7 @@ describe('a success', () => {
     expect((await failOn(fixture, next)).count).toBe(50);
   });
 
-  test('exempts its browser from the failures of others, however many', async () => {
+  test('exempts its browser from the failures of other browsers', async () => {
     const fixture = openThrottles();
     const own = attempt();
     await succeed(fixture, own);
@@ -143,7 +143,7 @@ describe('a success', () => {
     expect((await countAttempt(fixture, attempt())).wait).toBeGreaterThan(0);
     expect((await countAttempt(fixture, own)).wait).toBe(0);
     expect((await countAttempt(fixture, { ...own, address: '198.51.100.7' })).wait).toBe(0);
-    // For another account it is unknown, too.
+    // The browser is unknown for another account.
     await failOn(fixture, () => attempt({ email: 'bob@example.com' }));
     expect((await countAttempt(fixture, { ...own, email: 'bob@example.com' })).wait).toBeGreaterThan(0);
   });
@@ -156,8 +156,8 @@ describe('a success', () => {
   });
 });
 
-describe('the stored throttle', () => {
-  test('contains no names', async () => {
+describe('a stored throttle', () => {
+  test('contains no names or addresses', async () => {
     const fixture = openThrottles();
     await countAttempt(fixture, attempt());
     const keys = [...fixture.store.loginThrottles.getKeys()];
@@ -171,7 +171,7 @@ describe('the stored throttle', () => {
     ['account.x', 49, 60 * minute],
     ['address.x', 50, day],
     ['browser.x', 0, 90 * day],
-  ])('of %s with %d failures expires after %d ms', (key, failures, ms) => {
+  ])('expires if %s has %d failures after %d ms', (key, failures, ms) => {
     expect(isThrottleOver(key, { failures, lastAt: 1000 }, 999 + ms)).toBe(false);
     expect(isThrottleOver(key, { failures, lastAt: 1000 }, 1000 + ms)).toBe(true);
   });
@@ -185,7 +185,7 @@ describe('the stored throttle', () => {
 });
 
 describe('the sign-in page', () => {
-  test('shows a throttled user how long to wait, even with the right password and after a restart', async () => {
+  test('shows a throttled user the time to wait, even with the right password and after a restart', async () => {
     const before = await openSignIn();
     const wrong = { ...before.admin, password: 'wrong' };
     const browser = before.newBrowser();

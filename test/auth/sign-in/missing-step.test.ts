@@ -37,7 +37,7 @@ const table: readonly [situation: Situation, factors: readonly Factor[], missing
   [{ temporaryPassword: true, policy: 'all' }, ['password'], 'new-password'],
 ];
 
-test.each(table)('with %j, a sign-in by %j lacks: %s', async (situation, factors, missing) => {
+test.each(table)('missingStep for %j after %j is %s', async (situation, factors, missing) => {
   const { directory, accountStore, team } = await openFixture();
   const { policy = 'optional', totp, temporaryPassword, isOneFactor } = situation;
   await patchSignInPolicy(directory, { secondFactor: policy });

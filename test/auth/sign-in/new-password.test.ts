@@ -37,7 +37,7 @@ describe('a user whose password was set by an Admin', () => {
     page = await fixture.signIn(browser, {}, person);
   });
 
-  test('must choose another after signing in, before getting a code', async () => {
+  test('must choose another password after signing in, before getting a code', async () => {
     expect(page).toMatchObject({ status: 200, location: undefined });
     expect(page.html).toContain('<h1>Choose a password</h1>');
     expect(page.html).not.toContain(person.password);
@@ -53,7 +53,7 @@ describe('a user whose password was set by an Admin', () => {
     expect((await browser.open(fixture.target())).html).toContain('<h1>Sign in</h1>');
   });
 
-  test('gets a code with the new password, which replaces the old one', async () => {
+  test('gets a code with the new password, which replaces the old password', async () => {
     const done = await submitNew(browser, own);
     expect(done.status).toBe(303);
     expect(readCode(done)).toMatch(/^[\w-]{43}$/);
@@ -62,7 +62,7 @@ describe('a user whose password was set by an Admin', () => {
     expect(await fixture.signIn(fixture.newBrowser(), {}, person)).toMatchObject({ status: 403 });
   });
 
-  test('must choose another on the device page, before the confirmation', async () => {
+  test('must choose another password on the device page, before the confirmation', async () => {
     const { http } = fixture.service;
     const body = encode({ client_id: fixture.clientId, scope: 'openid' });
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -87,24 +87,24 @@ describe('a new password', () => {
   });
 
   test.each<[string, (person: Person) => readonly [string, string?], string]>([
-    ['too short', () => ['short'], 'The password must have at least 12 characters.'],
-    ['common', () => ['Password1234'], 'The password must not be one of the most common passwords'],
-    ['with the name of the service', () => ['my-Fl4gmeter-1'], 'The password must not contain the name'],
-    ['with the address', ({ email }) => [`x ${email}`], 'The password must not contain the e-mail address'],
+    ['a short password', () => ['short'], 'The password must have at least 12 characters.'],
+    ['a common password', () => ['Password1234'], 'The password must not be one of the most common passwords'],
+    ['a password with the name of the service', () => ['my-Fl4gmeter-1'], 'The password must not contain the name'],
+    ['a password with the address', ({ email }) => [`x ${email}`], 'The password must not contain the e-mail address'],
     [
-      'with the local part of the address',
+      'a password with the local part of the address',
       ({ email }) => [`Password of ${email.split('@')[0]?.toUpperCase()}`],
       'The password must not',
     ],
-    ['repeated differently', () => [own, `${own}!`], 'The two passwords differ.'],
-    ['the old one', ({ password }) => [password], 'Choose a password other than the one'],
+    ['a different repetition', () => [own, `${own}!`], 'The two passwords differ.'],
+    ['the old password', ({ password }) => [password], 'Choose a password other than the one'],
   ])('is rejected, and the page shown again: %s', async (_, typed, error) => {
     const refused = await submitNew(browser, ...typed(person));
     expect(refused).toMatchObject({ status: 400, location: undefined });
     expect(refused.error).toContain(error);
   });
 
-  test('is accepted after all of these failures', async () => {
+  test('is accepted after all these failures', async () => {
     expect(readCode(await submitNew(browser, own))).toBeDefined();
   });
 });
@@ -121,7 +121,7 @@ test('a new password is accepted once, and only from the browser that used the t
   expect((await submitNew(browser, `${own} 2`)).html).toContain('<h1>Sign in</h1>');
 });
 
-test("choosing a password gives no code for another team's client", async () => {
+test("a new password gives no code for another team's client", async () => {
   const cli = { client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1:1/callback' };
   const browser = fixture.newBrowser();
   expect((await fixture.signIn(browser, cli, fixture.newcomer)).html).toContain('<h1>Choose a password</h1>');

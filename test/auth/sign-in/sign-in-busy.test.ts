@@ -14,7 +14,7 @@ import { encode } from '../test-browser.ts';
 
 const person = { email: 'ada@example.com', password: 'the analytical engine' };
 
-/** The endpoint with a store and a pool that tests can make fail, and a browser that has opened the page. */
+/** Opens the endpoint with a store and a pool that tests can make fail, and a browser that has opened the page. */
 async function openEndpoint() {
   const { settings, store, directory, team, health } = await openAuthFixture();
   const passwords: PasswordPool = startPasswordPool(workerFile('accounts/password-worker'));
@@ -48,7 +48,7 @@ async function openEndpoint() {
 
 const busy = { status: 503, html: expect.stringContaining('The service is busy. Please try again in a moment.') };
 
-test('while the store accepts no writes, no user is signed in, and the form keeps all but the password', async () => {
+test('no user is signed in while the store accepts no writes, and the form keeps all but the password', async () => {
   const { health, submit } = await openEndpoint();
   health.ready = false;
   const page = await submit();
@@ -59,7 +59,7 @@ test('while the store accepts no writes, no user is signed in, and the form keep
   expect((await submit()).status).toBe(303);
 });
 
-test('while the store accepts no writes, the client of a signed-in user gets temporarily_unavailable', async () => {
+test('the client of a signed-in user gets temporarily_unavailable while the store accepts no writes', async () => {
   const { health, open, submit } = await openEndpoint();
   await submit();
   health.ready = false;
@@ -68,7 +68,7 @@ test('while the store accepts no writes, the client of a signed-in user gets tem
   expect(headers['location']).toContain('?error=temporarily_unavailable&');
 });
 
-test('while too many passwords wait, no user is signed in, and the attempt does not count', async () => {
+test('no user is signed in while too many passwords wait, and the attempt does not count', async () => {
   const { store, passwords, submit } = await openEndpoint();
   const waiting: Promise<boolean>[] = [];
   const fill = () => {

@@ -51,12 +51,12 @@ describe('a user who knows the password', () => {
     });
   });
 
-  test('may type the address in any case, and with a trailing space', async () => {
+  test('can type the address in any case, and with a trailing space', async () => {
     const person = { ...fixture.admin, email: ' aDA@eXAMPLE.COM ' };
     readCode(await fixture.signIn(fixture.newBrowser(), {}, person));
   });
 
-  test('gets a new id for their browser, which keeps its mark', async () => {
+  test('gets a new id for the browser, which keeps its permanent id', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const [before, mark] = browser.cookie?.split('.') ?? [];
@@ -67,7 +67,7 @@ describe('a user who knows the password', () => {
     expect((await browser.open(fixture.target())).status).toBe(200);
   });
 
-  test('gets an error and no code if they may not use the client', async () => {
+  test('gets an error and no code for a client of another team', async () => {
     const browser = fixture.newBrowser();
     const page = await fixture.signIn(browser, {}, fixture.outsider);
     expect(page).toMatchObject({
@@ -109,7 +109,7 @@ describe('a user who does not know the password', () => {
     expect(page).toMatchObject({ status: 400, error: 'Enter your e-mail address and your password.' });
   });
 
-  test('may cancel', async () => {
+  test('can cancel', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const { location } = await browser.submit({ action: 'cancel' });
@@ -120,25 +120,25 @@ describe('a user who does not know the password', () => {
 describe('a form that does not come from the page of this browser', () => {
   test.each([
     ['no cookie', undefined],
-    ['the cookie of another', `flagmeter=${'a'.repeat(43)}.${'b'.repeat(43)}`],
+    ['the cookie of another browser', `flagmeter=${'a'.repeat(43)}.${'b'.repeat(43)}`],
     ['a malformed cookie', 'flagmeter=a.b'],
-  ])('brings %s', async (_, cookie) => {
+  ])('is refused with %s', async (_, cookie) => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     browser.cookie = cookie;
     const page = await browser.submit({ ...fixture.admin });
     expect(page).toMatchObject({ status: 403, error: expect.stringContaining('out of date') });
-    // The page in the answer can be used at once.
+    // The page in the response can be used immediately.
     readCode(await browser.submit({ ...fixture.admin }));
   });
 
-  test.each([undefined, '', 'x', '0'.repeat(64)])('holds %j', async (form) => {
+  test.each([undefined, '', 'x', '0'.repeat(64)])('is refused with the form token %j', async (form) => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     expect(await browser.submit({ ...fixture.admin, form })).toMatchObject({ status: 403 });
   });
 
-  test('was made before another signed in', async () => {
+  test('is refused if made before another user signed in', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const old = /name="form" value="([^"]*)"/.exec((await browser.open(fixture.target())).html)?.[1];
@@ -154,7 +154,7 @@ describe('a form that does not come from the page of this browser', () => {
     [{ origin: 'https://evil.example' }, 403],
     [{ origin: 'rubbish' }, 403],
     [{ origin: 'null' }, 303],
-  ])('comes with %j: %d', async (headers, status) => {
+  ])('is sent with %j and gets %d', async (headers, status) => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     expect((await browser.submit({ ...fixture.admin }, headers)).status).toBe(status);
@@ -162,7 +162,7 @@ describe('a form that does not come from the page of this browser', () => {
 });
 
 describe('a browser with a signed-in user', () => {
-  test('gets the next code at once, also with prompt=none', async () => {
+  test('gets the next code without a page, also with prompt=none', async () => {
     const browser = await signedIn();
     for (const prompt of [undefined, 'none'])
       expect((await exchange(readCode(await browser.open(fixture.target({ prompt }))))).status).toBe(200);
@@ -228,7 +228,7 @@ describe('a browser with a signed-in user', () => {
 });
 
 describe('a restarted service', () => {
-  test('still knows who is signed in, and has it in its audit log', async () => {
+  test('keeps its users signed in, and has the sign-ins in its audit log', async () => {
     const before = await openSignIn();
     const browser = before.newBrowser('127.0.0.9');
     await before.signIn(browser, {}, { ...before.admin, password: 'wrong' });

@@ -8,7 +8,7 @@ import { openSso } from './sso-fixture.ts';
 const sso = opened(openSso);
 afterEach(() => sso.provider.reset());
 
-/** Signs in while the provider behaves in a way. @returns the code of the reason, or `signed in` */
+/** Signs in at a provider with this behaviour. @returns the code of the reason, or `signed in` */
 async function reasonWhen(behaviour: Partial<Behaviour>): Promise<string | undefined> {
   Object.assign(sso.provider.behaviour, behaviour);
   const { code, reason } = await sso.enter();
@@ -17,40 +17,40 @@ async function reasonWhen(behaviour: Partial<Behaviour>): Promise<string | undef
 
 const seconds = () => Math.floor(sso.clock.now() / 1000);
 
-describe('an ID token is refused', () => {
+describe('a wrong ID token', () => {
   test.each<[string, () => object, string]>([
-    ['of another issuer', () => ({ iss: 'https://other.example' }), 'issuer_mismatch'],
-    ['for another client', () => ({ aud: 'other' }), 'audience_mismatch'],
-    ['for several clients, without azp', () => ({ aud: ['flagmeter', 'other'] }), 'audience_mismatch'],
-    ['with azp of another client', () => ({ aud: ['flagmeter', 'other'], azp: 'other' }), 'audience_mismatch'],
-    ['with another nonce', () => ({ nonce: 'n'.repeat(43) }), 'nonce_mismatch'],
-    ['without a nonce', () => ({ nonce: null }), 'id_token_invalid'],
-    ['that has expired', () => ({ iat: seconds() - 400, exp: seconds() - 61 }), 'token_expired'],
-    ['that is not valid yet', () => ({ nbf: seconds() + 62 }), 'token_expired'],
-    ['from the future', () => ({ iat: seconds() + 62, exp: seconds() + 300 }), 'token_expired'],
-    ['from the far future', () => ({ iat: seconds() + 1e9, exp: seconds() + 2e9 }), 'token_expired'],
-    ['of a sign-in in the future', () => ({ auth_time: seconds() + 62 }), 'token_expired'],
-    ['without exp', () => ({ exp: null }), 'id_token_invalid'],
-    ['without a subject', () => ({ sub: null }), 'id_token_invalid'],
-    ['with a subject that is a list', () => ({ sub: ['ada'] }), 'id_token_invalid'],
-    ['with a long subject', () => ({ sub: 'a'.repeat(256) }), 'id_token_invalid'],
-    ['with 100 kB of claims', () => ({ groups: ['g'.repeat(100_000)] }), 'claims_invalid'],
-    ['with 1 MB of claims', () => ({ groups: ['g'.repeat(1_000_000)] }), 'provider_document_invalid'],
-  ])('%s', async (_what, claims, reason) => {
+    ['another issuer', () => ({ iss: 'https://other.example' }), 'issuer_mismatch'],
+    ['another client', () => ({ aud: 'other' }), 'audience_mismatch'],
+    ['several clients without azp', () => ({ aud: ['flagmeter', 'other'] }), 'audience_mismatch'],
+    ['the azp of another client', () => ({ aud: ['flagmeter', 'other'], azp: 'other' }), 'audience_mismatch'],
+    ['another nonce', () => ({ nonce: 'n'.repeat(43) }), 'nonce_mismatch'],
+    ['no nonce', () => ({ nonce: null }), 'id_token_invalid'],
+    ['an expired token', () => ({ iat: seconds() - 400, exp: seconds() - 61 }), 'token_expired'],
+    ['a token that is not valid yet', () => ({ nbf: seconds() + 62 }), 'token_expired'],
+    ['a token from the future', () => ({ iat: seconds() + 62, exp: seconds() + 300 }), 'token_expired'],
+    ['a token from the far future', () => ({ iat: seconds() + 1e9, exp: seconds() + 2e9 }), 'token_expired'],
+    ['a sign-in in the future', () => ({ auth_time: seconds() + 62 }), 'token_expired'],
+    ['no exp', () => ({ exp: null }), 'id_token_invalid'],
+    ['no subject', () => ({ sub: null }), 'id_token_invalid'],
+    ['a list as subject', () => ({ sub: ['ada'] }), 'id_token_invalid'],
+    ['a long subject', () => ({ sub: 'a'.repeat(256) }), 'id_token_invalid'],
+    ['100 kB of claims', () => ({ groups: ['g'.repeat(100_000)] }), 'claims_invalid'],
+    ['1 MB of claims', () => ({ groups: ['g'.repeat(1_000_000)] }), 'provider_document_invalid'],
+  ])('is refused: %s', async (_what, claims, reason) => {
     expect(await reasonWhen({ claims: claims() as Behaviour['claims'] })).toBe(reason);
   });
 
-  test('with the algorithm none', async () => {
+  test('is refused with the algorithm none', async () => {
     expect(await reasonWhen({ token: (claims) => new UnsecuredJWT(claims).encode() })).toBe('id_token_invalid');
   });
 
-  test('with a signature by the client secret', async () => {
+  test('is refused with a signature by the client secret', async () => {
     const token: Behaviour['token'] = (claims) =>
       new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(clientSecret));
     expect(await reasonWhen({ token })).toBe('id_token_invalid');
   });
 
-  test('with a signature by a key that is not published', async () => {
+  test('is refused with a signature by a key that is not published', async () => {
     const { privateKey } = await newKey('first');
     const token: Behaviour['token'] = (claims) =>
       new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'first' }).sign(privateKey);
@@ -58,13 +58,13 @@ describe('an ID token is refused', () => {
   });
 });
 
-describe('an ID token is accepted', () => {
-  test('within a minute of tolerance for the clocks', async () => {
+describe('a valid ID token', () => {
+  test('is accepted within a minute of tolerance for the clocks', async () => {
     expect(await reasonWhen({ claims: { iat: seconds() - 400, exp: seconds() - 50 } })).toBe('signed in');
     expect(await reasonWhen({ claims: { iat: seconds() + 50, exp: seconds() + 300 } })).toBe('signed in');
   });
 
-  test('with a rotated key, once the keys may be read again', async () => {
+  test('is accepted with a rotated key, once the keys can be read again', async () => {
     const second = await newKey('second');
     const rotated: Partial<Behaviour> = {
       keys: [second],
@@ -82,13 +82,13 @@ describe('an ID token is accepted', () => {
   });
 });
 
-describe('an answer is refused', () => {
-  test('without iss, or with that of another provider', async () => {
+describe("a provider's response", () => {
+  test('is refused without iss, or with the iss of another provider', async () => {
     expect(await reasonWhen({ redirect: { iss: undefined } })).toBe('mixed_up');
     expect(await reasonWhen({ redirect: { iss: 'https://other.example' } })).toBe('mixed_up');
   });
 
-  test('at the redirect URI of another provider', async () => {
+  test('is refused at the redirect URI of another provider', async () => {
     const other = await startOwnProvider(() => sso.clock.now());
     const { id } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, {
       ...{ name: 'Other', issuer: other.issuer, clientId: 'flagmeter' },
@@ -102,28 +102,28 @@ describe('an answer is refused', () => {
     await other.close();
   });
 
-  test('in a browser that has not started the sign-in', async () => {
+  test('is refused in a browser that has not started the sign-in', async () => {
     const callback = await sso.begin(new CookieBrowser());
     const before = sso.provider.requested.length;
     expect(await sso.finish(new CookieBrowser(), callback)).toMatchObject({ code: null, status: 400 });
     expect(sso.provider.requested).toHaveLength(before);
   });
 
-  test('with another state', async () => {
+  test('is refused with another state', async () => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
     callback.searchParams.set('state', `${callback.searchParams.get('state')}x`);
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  test('a second time', async () => {
+  test('is refused a second time', async () => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
     expect((await sso.finish(browser, callback)).code).not.toBeNull();
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  test('with a code that was used', async () => {
+  test('is refused with a code that was used', async () => {
     const [first, second] = [new CookieBrowser(), new CookieBrowser()];
     const used = await sso.begin(first);
     await sso.finish(first, used);
@@ -132,14 +132,14 @@ describe('an answer is refused', () => {
     expect((await sso.finish(second, callback)).reason).toBe('code_refused');
   });
 
-  test('after ten minutes', async () => {
+  test('is refused after ten minutes', async () => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
     sso.clock.advance(601_000);
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  test('that is an error, without its text', async () => {
+  test('is refused if it is an error, whose text is not shown', async () => {
     const redirect = { code: undefined, error: 'access_denied', error_description: 'SECRET TEXT' };
     Object.assign(sso.provider.behaviour, { redirect });
     const { reason, html } = await sso.enter();
@@ -150,7 +150,7 @@ describe('an answer is refused', () => {
 });
 
 describe('a provider', () => {
-  /** Starts a sign-in while the provider behaves in a way, and nothing is remembered of it. */
+  /** Starts a sign-in at a provider with this behaviour, without cached documents. */
   async function reasonAtStart(behaviour: Partial<Behaviour>): Promise<string | undefined> {
     sso.clock.advance(11 * 60_000);
     Object.assign(sso.provider.behaviour, behaviour);
@@ -162,26 +162,26 @@ describe('a provider', () => {
   const document = '/.well-known/openid-configuration';
 
   test.each<[string, Partial<Behaviour>, string]>([
-    ['with another issuer', { metadata: { issuer: 'https://other.example' } }, 'issuer_mismatch'],
-    ['without endpoints', { metadata: { token_endpoint: 7 } }, 'provider_document_invalid'],
+    ['a document of another issuer', { metadata: { issuer: 'https://other.example' } }, 'issuer_mismatch'],
+    ['no endpoints', { metadata: { token_endpoint: 7 } }, 'provider_document_invalid'],
     [
-      'with an endpoint that is a script',
+      'an endpoint that is a script',
       { metadata: { authorization_endpoint: 'javascript:1' } },
       'provider_document_invalid',
     ],
-    ['with a huge document', { metadata: { more: 'x'.repeat(300_000) } }, 'provider_document_invalid'],
+    ['a huge document', { metadata: { more: 'x'.repeat(300_000) } }, 'provider_document_invalid'],
     [
-      'that redirects',
+      'a redirect',
       { responses: { [document]: (to) => to.writeHead(302, { location: '/jwks' }).end() } },
       'provider_document_invalid',
     ],
-    ['that sends HTML', { responses: { [document]: (to) => to.end('<p>') } }, 'provider_document_invalid'],
-    ['that fails', { responses: { [document]: (to) => to.writeHead(500).end() } }, 'provider_unreachable'],
-  ])('%s is refused', async (_what, behaviour, reason) => {
+    ['a document in HTML', { responses: { [document]: (to) => to.end('<p>') } }, 'provider_document_invalid'],
+    ['a failure', { responses: { [document]: (to) => to.writeHead(500).end() } }, 'provider_unreachable'],
+  ])('is refused: %s', async (_what, behaviour, reason) => {
     expect(await reasonAtStart(behaviour)).toBe(reason);
   });
 
-  test('that fails is not asked again for five seconds', async () => {
+  test('gets no new request for five seconds after a failure', async () => {
     const responses: Behaviour['responses'] = { [document]: (to) => to.writeHead(500).end() };
     await reasonAtStart({ responses });
     const before = sso.provider.requested.length;

@@ -7,7 +7,7 @@ const sso = opened(() => openSso({ createUsers: false }));
 beforeEach(() => sso.provider.reset());
 let people = 0;
 
-/** Invites a user, whose address at the provider is another one. */
+/** Invites a user, who has another address at the provider. */
 async function invite() {
   const email = `guest${++people}@example.com`;
   const made = await sso.call<{ id: string; invitation: { url: string } }>('POST', '/users', 201, {
@@ -73,7 +73,7 @@ test('an invitation that is withdrawn while its user is at the provider binds no
   expect((await sso.enter()).reason).toBe('user_unknown');
 });
 
-test('an invitation sets no password for a user whom the sign-in policy allows none', async () => {
+test('an invitation sets no password if the sign-in policy allows the user no password', async () => {
   const { items } = await sso.call<{ items: { id: string; email: string }[] }>('GET', '/users', 200);
   const admin = items.find(({ email }) => email === sso.admin.email)!;
   await sso.call('PATCH', '/sign-in-policy', 200, { passwords: 'break-glass', breakGlass: [admin.id] });

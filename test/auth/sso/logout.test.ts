@@ -63,24 +63,24 @@ describe('a back-channel logout', () => {
     expect(await isValid(other.tokens)).toBe(true);
   });
 
-  test('of a session of another account ends nothing', async () => {
+  test('ends nothing for a session of another account', async () => {
     const one = await session({ sid: 'mine' });
     expect(await logOut({ sub: 'bob', sid: 'mine' })).toBe(200);
     expect(await isValid(one.tokens)).toBe(true);
   });
 
   test.each<[string, () => object, string?]>([
-    ['with a nonce', () => ({ sid: 's', nonce: 'n' })],
-    ['without the event', () => ({ sid: 's', events: {} })],
-    ['without sub and sid', () => ({})],
-    ['with a list as sid', () => ({ sid: ['s'] })],
-    ['without jti', () => ({ sid: 's', jti: null })],
-    ['of another issuer', () => ({ sid: 's', iss: 'https://other.example' })],
-    ['for another client', () => ({ sid: 's', aud: 'other' })],
-    ['that is old', () => ({ sid: 's', iat: Math.floor(sso.clock.now() / 1000) - 700, exp: null })],
-    ['that has expired', () => ({ sid: 's', exp: Math.floor(sso.clock.now() / 1000) - 61 })],
-    ['with another type', () => ({ sid: 's' }), 'at+jwt'],
-  ])('%s is refused', async (_what, claims, typ) => {
+    ['a nonce', () => ({ sid: 's', nonce: 'n' })],
+    ['no event', () => ({ sid: 's', events: {} })],
+    ['neither sub nor sid', () => ({})],
+    ['a list as sid', () => ({ sid: ['s'] })],
+    ['no jti', () => ({ sid: 's', jti: null })],
+    ['another issuer', () => ({ sid: 's', iss: 'https://other.example' })],
+    ['another client', () => ({ sid: 's', aud: 'other' })],
+    ['an old token', () => ({ sid: 's', iat: Math.floor(sso.clock.now() / 1000) - 700, exp: null })],
+    ['an expired token', () => ({ sid: 's', exp: Math.floor(sso.clock.now() / 1000) - 61 })],
+    ['another type', () => ({ sid: 's' }), 'at+jwt'],
+  ])('is refused: %s', async (_what, claims, typ) => {
     expect(await logOut(claims(), typ)).toBe(400);
   });
 
@@ -89,7 +89,7 @@ describe('a back-channel logout', () => {
     expect(await logOut({ sid: 's', jti: 'same' })).toBe(400);
   });
 
-  test('with a signature by another key is refused', async () => {
+  test('is refused with a signature by another key', async () => {
     expect(await logOut({ sid: 's' }, 'logout+jwt', await newKey('first'))).toBe(400);
   });
 });
@@ -115,11 +115,11 @@ describe('a sign-out', () => {
     expect(back.headers.get('location')).toBe(`${redirectUris.web}&state=a+state`);
   });
 
-  test('ends here if the provider is down', async () => {
+  test('ends on this service if the provider is down', async () => {
     const { browser, tokens } = await session();
     sso.clock.advance(11 * 60_000);
     const responses = { '/.well-known/openid-configuration': (to: ServerResponse) => to.destroy() };
-    Object.assign(sso.provider.behaviour, { answers: responses });
+    Object.assign(sso.provider.behaviour, { responses });
     const query = new URLSearchParams({ id_token_hint: tokens.id_token });
     const response = await browser.send(`${sso.url}/connect/endsession?${query}`);
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('You are signed out')]);

@@ -9,7 +9,7 @@ import { openFixture } from '../../accounts/fixture.ts';
 
 type GivenRoles = Readonly<Record<string, GivenRole>>;
 
-/** A user in a team of the fixture, and another team whose role rules give. */
+/** Opens a user in a team of the fixture, and another team whose role the rules give. */
 async function openTeams(role: Role = 'User') {
   const { directory, team } = await openFixture();
   const { id: other } = await createTeam(directory, 'Other', { plan: 'free' });
@@ -26,15 +26,15 @@ async function openTeams(role: Role = 'User') {
   return { directory, other, id, apply };
 }
 
-describe('rules', () => {
-  test('give the highest of several roles', async () => {
+describe('applyRules', () => {
+  test('gives the highest of several roles', async () => {
     const { apply, other } = await openTeams();
     const { user, given } = await apply(['Viewer', 'Admin', 'User']);
     expect(user?.teamRoles).toEqual({ [other]: 'Admin' });
     expect(given).toEqual({ [other]: { role: 'Admin', before: null } });
   });
 
-  test('keep the last Admin of a team, and remove them once there is another', async () => {
+  test('keeps the last Admin of a team, and removes them once there is another', async () => {
     const { apply, other, directory } = await openTeams();
     const { given } = await apply(['Admin']);
     const kept = await apply([], given);
@@ -47,7 +47,7 @@ describe('rules', () => {
     expect((await apply([], kept.given)).user?.teams).not.toContain(other);
   });
 
-  test('return the role of a member who was one before', async () => {
+  test('returns a member to the previous role', async () => {
     const { apply, other, directory, id } = await openTeams('Viewer');
     await directory.change((tx) => {
       const user = tx.users.get(id)!;
@@ -58,7 +58,7 @@ describe('rules', () => {
     expect((await apply([], given)).user).toMatchObject({ teamRoles: { [other]: 'Viewer' } });
   });
 
-  test('do not exceed the plan of a team', async () => {
+  test('does not exceed the limits of a team', async () => {
     const { apply, other, directory } = await openTeams();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
       await createUser(directory, {
@@ -69,7 +69,7 @@ describe('rules', () => {
     expect(given).toEqual({});
   });
 
-  test('of deleted teams are ignored', async () => {
+  test('ignores rules of deleted teams', async () => {
     const { apply, other, directory } = await openTeams();
     await directory.change((tx) => tx.remove('teams', other));
     expect((await apply(['User'])).given).toEqual({});

@@ -11,18 +11,18 @@ export async function newKey(kid: string, alg = 'ES256') {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a test changes of a provider that otherwise answers correctly. */
+/** Changes to a provider that otherwise responds correctly. */
 export interface Behaviour {
-  /** Claims of the ID token in addition to the usual ones, which they replace; `null` omits one. */
+  /** Claims of the ID token. They are added to the usual claims or replace them; `null` omits a claim. */
   claims: Fields;
   userInfo: Fields;
   /** Fields of the discovery document. */
   metadata: Fields;
-  /** Parameters of the redirect; `undefined` omits one. */
+  /** Parameters of the redirect; `undefined` omits a parameter. */
   redirect: Readonly<Record<string, string | undefined>>;
-  /** Makes the ID token in place of a signature with the first key. */
+  /** Makes the ID token. By default, the first key signs it. */
   token: ((claims: JWTPayload) => Promise<string> | string) | undefined;
-  /** Answers a path in place of the provider. */
+  /** Handlers by path, in place of the provider. */
   responses: Readonly<Record<string, (response: ServerResponse) => void>>;
   /** The published keys. */
   keys: readonly Key[];
@@ -37,7 +37,7 @@ export interface OwnProvider {
   /** The queries of the authorization requests. */
   readonly asked: URLSearchParams[];
   reset(): void;
-  /** Signs claims in addition to the usual ones. */
+  /** Signs the usual claims and the given claims. */
   sign(claims: Fields, typ: string, key?: Key): Promise<string>;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface OwnProvider {
 export const clientId = 'flagmeter';
 export const clientSecret = 'a secret of the client';
 
-/** Starts a small OpenID provider, which signs in the same person without a question. @param now its time, Unix milliseconds */
+/** Starts a small OpenID provider, which always signs in the same person. @param now its time, Unix milliseconds */
 export async function startOwnProvider(now: () => number): Promise<OwnProvider> {
   const key = await newKey('first');
   const usual = (): Behaviour => ({

@@ -20,7 +20,7 @@ async function enter(person: { email: string; password: string }, browser: TestB
 }
 const wrong = 'The e-mail address or the password is wrong.';
 
-test('passwords cannot be disabled without a provider, or without an Admin who may use one', async () => {
+test('passwords cannot be disabled without a provider, or without an Admin who can sign in', async () => {
   await policy({ passwords: 'break-glass' }, 400);
   await sso.configure({ enabled: false });
   await policy({ passwords: 'break-glass', breakGlass: [adminId] }, 400);
@@ -28,7 +28,7 @@ test('passwords cannot be disabled without a provider, or without an Admin who m
   await policy({ domains: [{ domain: 'example.com', providerId: 'provider_none' }] }, 400);
 });
 
-test('only break-glass Admins sign in with a password where passwords are disabled', async () => {
+test('break-glass Admins alone sign in with a password while passwords are disabled', async () => {
   await policy({ passwords: 'break-glass', breakGlass: [adminId] });
   expect(await enter(sso.outsider)).toEqual({ status: 403, error: wrong });
   expect((await enter(sso.admin)).status).toBe(303);
@@ -51,7 +51,7 @@ test('users of a domain are led to its provider', async () => {
 });
 
 test.each(['device', 'authenticator'])(
-  'users of a domain are led to its provider and back from the page %s',
+  'users of a domain are led to its provider, and back to the page %s',
   async (path) => {
     await policy({ domains: [{ domain: 'example.com', providerId: sso.providerId }] });
     const form = new URLSearchParams({ client_id: 'flagmeter-cli', scope: 'openid flagmeter' });

@@ -18,7 +18,7 @@ describe('a sign-in with a provider', () => {
   test.each([
     ['authenticator', '', 'Set up two-step verification'],
     ['device', '?user_code=', 'Connect flagmeter command line?'],
-  ])('asks for a recent one and continues to the page %s', async (path, search, heading) => {
+  ])('requires a recent sign-in at the provider, and continues to the page %s', async (path, search, heading) => {
     const form = new URLSearchParams({ client_id: 'flagmeter-cli', scope: 'openid flagmeter' });
     const device = await fetch(`${sso.url}/connect/deviceauthorization`, { method: 'POST', body: form });
     const { user_code } = (await device.json()) as { user_code: string };
@@ -59,7 +59,7 @@ describe.each([true, false])('a sign-in with a provider whose trustsSecondFactor
   const admin = { sub: `admin-${trusts}`, email: `admin-${trusts}@corp.example` };
 
   test.each([
-    ['is not recent if the provider does not say when the user signed in', null, 401],
+    ['is not recent if the provider omits the time of the sign-in', null, 401],
     ['is not recent if the user signed in earlier', 901, 401],
     ['is recent if the user signed in within 15 minutes', 890, 201],
   ])('%s', async (_what, age, status) => {
@@ -81,9 +81,9 @@ describe.each([true, false])('a sign-in with a provider whose trustsSecondFactor
 
 describe('a sign-in with a maximum age', () => {
   test.each([
-    ['of that age is accepted', 900, undefined],
-    ['within the tolerance for the clocks is accepted', 959, undefined],
-    ['that is older is refused', 962, 'authenticated_too_long_ago'],
+    ['is accepted at that age', 900, undefined],
+    ['is accepted within the tolerance for the clocks', 959, undefined],
+    ['is refused if it is older', 962, 'authenticated_too_long_ago'],
   ])('%s', async (_what, age, reason) => {
     sso.provider.behaviour.claims = { auth_time: secondsAgo(age) };
     expect((await sso.enter(new CookieBrowser(), { max_age: '900' })).reason).toBe(reason);

@@ -13,9 +13,9 @@ export interface SsoFixture extends SignInFixture {
   readonly teamId: string;
   /** Calls the management API as an API key of the first team. */
   call<T = Record<string, unknown>>(method: string, path: string, status: number, body?: unknown): Promise<T>;
-  /** The same as the Admin of the first team, who is in the other teams too. */
+  /** Calls the management API as the Admin of the first team, who is in the other teams, too. */
   callAsAdmin: SsoFixture['call'];
-  /** Changes the provider here. */
+  /** Changes the provider in this service. */
   configure(patch: object): Promise<void>;
   /** Starts a sign-in in a browser, up to the return from the provider. @returns the address of the callback */
   begin(browser: CookieBrowser, parameters?: Parameters, id?: string): Promise<URL>;

@@ -51,7 +51,7 @@ describe('a first sign-in', () => {
     expect(await enterWith({ sub: 'mallory', email: null }, {}, userInfo)).toBe('claims_invalid');
   });
 
-  test('does not combine the address of one source with the confirmation of another', async () => {
+  test('does not combine an address with the confirmation of another source', async () => {
     const userInfo = { email: 'admin@corp.example', email_verified: false };
     expect(await enterWith({ sub: 'mallory', email: null, email_verified: true }, {}, userInfo)).toBe(
       'email_unverified',
@@ -59,15 +59,15 @@ describe('a first sign-in', () => {
   });
 
   test.each<[string, object, string]>([
-    ['without an address', { email: null }, 'email_missing'],
-    ['with a list of addresses', { email: ['a@corp.example'] }, 'email_missing'],
-    ['with an object as address', { email: { value: 'a@corp.example' } }, 'email_missing'],
-    ['with a long address', { email: `${'a'.repeat(320)}@corp.example` }, 'email_missing'],
-    ['with a text that is no address', { email: 'ada at corp' }, 'email_missing'],
-    ['with an address that equals another in lower case', { email: '\u212aim@corp.example' }, 'email_missing'],
-    ['with an unverified address', { email_verified: false }, 'email_unverified'],
-    ['with an address that is verified as text', { email_verified: 'true' }, 'email_unverified'],
-  ])('%s creates no user', async (_what, claims, reason) => {
+    ['no address', { email: null }, 'email_missing'],
+    ['a list of addresses', { email: ['a@corp.example'] }, 'email_missing'],
+    ['an object as address', { email: { value: 'a@corp.example' } }, 'email_missing'],
+    ['a long address', { email: `${'a'.repeat(320)}@corp.example` }, 'email_missing'],
+    ['a text that is not an address', { email: 'ada at corp' }, 'email_missing'],
+    ['an address that equals another address in lower case', { email: '\u212aim@corp.example' }, 'email_missing'],
+    ['an unverified address', { email_verified: false }, 'email_unverified'],
+    ['an address with `email_verified` as text', { email_verified: 'true' }, 'email_unverified'],
+  ])('creates no user: %s', async (_what, claims, reason) => {
     expect(await enterWith({ sub: 'nobody', email: 'nobody@corp.example', ...claims })).toBe(reason);
     expect(await findUser('nobody@corp.example')).toBeUndefined();
   });
@@ -123,14 +123,14 @@ describe('the address of an existing user', () => {
     expect((await sso.audit()).map(({ action }) => action)).toContain('identity.linked');
   });
 
-  test('of an invitation is linked, and ends the invitation', async () => {
+  test('is linked to an invited user, and ends the invitation', async () => {
     const email = 'lin@corp.example';
     await sso.call('POST', '/users', 201, { email, name: 'Lin' });
     expect(await enterWith({ sub: 'lin', email }, { linkByEmail: true })).toBe('signed in');
     expect(await findUser(email)).toMatchObject({ invitation: null });
   });
 
-  test('may change at the provider, and the link stays', async () => {
+  test('can change at the provider, and the link stays', async () => {
     expect(await enterWith({ sub: 'a1', email: 'other@corp.example', email_verified: false })).toBe('signed in');
     expect(await findUser('other@corp.example')).toBeUndefined();
   });
@@ -156,7 +156,7 @@ describe('a rule for a claim', () => {
     ['a number', { groups: 7 }],
     ['a claim on a path', { realm: { roles: ['devs'] } }],
     ['a claim of the UserInfo endpoint', {}],
-  ])('takes %s', async (_what, more) => {
+  ])('matches %s', async (_what, more) => {
     const claimRules = [rule('devs', 'User'), rule('7', 'User'), rule('devs', 'User', 'realm.roles')];
     const userInfo = Object.keys(more).length === 0 ? { groups: ['devs'] } : {};
     await enterWith({ ...claims, ...more }, { claimRules }, userInfo);
@@ -165,13 +165,13 @@ describe('a rule for a claim', () => {
     expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });
 
-  test('does not take an object, or what every object has', async () => {
+  test('does not match an object, or a property of every object', async () => {
     const claimRules = [rule('devs', 'User'), rule('[object Object]', 'User'), rule('x', 'User', '__proto__.y')];
     await enterWith({ ...claims, groups: { devs: true } }, { claimRules });
     expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });
 
-  test('takes the last team of a user, who is deleted', async () => {
+  test('deletes a user whose last team it takes back', async () => {
     const settings = { defaultTeam: null, claimRules: [{ ...rule('devs', 'User'), team: sso.teamId }] };
     const mary = { sub: 'mary', email: 'mary@corp.example' };
     expect(await enterWith({ ...mary, groups: ['devs'] }, settings)).toBe('signed in');

@@ -10,7 +10,7 @@ export interface Issuer {
   readonly requests: string[];
   /** Replaces the signing key. */
   rotate(kid: string): void;
-  /** Answers by path, in place of the good ones: a status, or JSON. */
+  /** Responses by path, in place of the correct ones: a status, or JSON. */
   readonly responses: Map<string, number | object>;
   /** @param header in place of the usual members; `key` and `alg` sign */
   sign(claims: JWTPayload, header?: object, key?: KeyObject | Uint8Array): Promise<string>;
@@ -51,7 +51,7 @@ export async function openIssuer(): Promise<Issuer> {
 
 const keys = new Map<string, ReturnType<typeof newKey>>();
 
-/** A key pair. The same for the same kid, as RSA keys take long to generate. */
+/** Returns a key pair, always the same for a kid, because generating RSA keys takes long. */
 export function getKey(kid: string): ReturnType<typeof newKey> {
   const key = keys.get(kid) ?? newKey(kid);
   keys.set(kid, key);

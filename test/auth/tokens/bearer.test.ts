@@ -122,7 +122,7 @@ describe('a valid token', () => {
 });
 
 test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Token abc', 'Bearer a b'])(
-  'without a token (%j) the challenge names no error',
+  'the challenge names no error without a token (%j)',
   async (authorization) => {
     const { check } = await openBearerFixture();
     await expectRefused(check(authorization), 'Bearer');
@@ -147,12 +147,12 @@ test.each([
   ['nothing but dots', '..'],
   ['something too long', 'A'.repeat(100_000)],
   ['an encrypted token', 'a.b.c.d.e'],
-])('rejects a malformed token: %s', async (_, token) => {
+])('a malformed token is rejected: %s', async (_, token) => {
   const { check } = await openBearerFixture();
   await expectRefused(check(`Bearer ${token}`));
 });
 
-test('rejects random bytes', async () => {
+test('random bytes are rejected', async () => {
   const { check } = await openBearerFixture();
   const token = randomBytes(200).toString('latin1');
   await expect(check(`Bearer ${token}`)).rejects.toBeInstanceOf(UnauthorizedError);

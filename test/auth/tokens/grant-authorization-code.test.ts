@@ -63,7 +63,7 @@ describe('the exchange of a valid code', () => {
     expect(await call((await tokens({}, app)).access_token)).toBe(200);
   });
 
-  test('is possible for a minute', async () => {
+  test('is possible for one minute', async () => {
     const { code, exchange, clock } = await openSessionFixture();
     const [first, second] = [await code(), await code()];
     clock.advance(59_999);
@@ -73,8 +73,8 @@ describe('the exchange of a valid code', () => {
   });
 });
 
-describe('a code is valid for one exchange', () => {
-  test('and a replay ends the session that it started', async () => {
+describe('an authorization code', () => {
+  test('ends the session that it started when it is replayed', async () => {
     const { code, exchange, refresh, call, audited, user } = await openSessionFixture();
     const text = await code();
     const { json: tokens } = await exchange(text);
@@ -87,7 +87,7 @@ describe('a code is valid for one exchange', () => {
     ]);
   });
 
-  test('and so does a replay by another client, after a restart, or after a refresh', async () => {
+  test('ends its session when replayed by another client, after a restart or after a refresh', async () => {
     const before = await openSessionFixture();
     const text = await before.code();
     const { json: tokens } = await before.exchange(text);
@@ -99,7 +99,7 @@ describe('a code is valid for one exchange', () => {
     expect(await refresh(refreshed.refresh_token)).toMatchObject({ status: 400 });
   });
 
-  test('and of two concurrent exchanges, exactly one succeeds', async () => {
+  test('is exchanged by exactly one of two concurrent requests', async () => {
     const { code, exchange } = await openSessionFixture();
     const text = await code();
     const responses = await Promise.all([exchange(text), exchange(text), exchange(text)]);
@@ -107,37 +107,37 @@ describe('a code is valid for one exchange', () => {
   });
 });
 
-describe('a code is bound', () => {
+describe('the binding of a code', () => {
   const other = 'w'.repeat(43);
   test.each<[string, (fixture: SessionFixture) => Record<string, string>]>([
-    ['to its client', ({ credentials, app }) => ({ client_secret: '', ...credentials(app) })],
-    ['to its redirect URI', () => ({ redirect_uri: `${redirectUri}/` })],
-    ['to its redirect URI, including the case', () => ({ redirect_uri: 'https://SHOP.example/callback' })],
-    ['to the verifier of its challenge', () => ({ code_verifier: other })],
-    ['to the whole verifier', () => ({ code_verifier: `${verifier}v` })],
-    ['to its text', () => ({ code: 'unknown' })],
-  ])('%s, and a failed exchange does not spend it', async (_, wrong) => {
+    ['its client', ({ credentials, app }) => ({ client_secret: '', ...credentials(app) })],
+    ['its redirect URI', () => ({ redirect_uri: `${redirectUri}/` })],
+    ['the case of its redirect URI', () => ({ redirect_uri: 'https://SHOP.example/callback' })],
+    ['the verifier of its challenge', () => ({ code_verifier: other })],
+    ['the whole verifier', () => ({ code_verifier: `${verifier}v` })],
+    ['its text', () => ({ code: 'unknown' })],
+  ])('is checked for %s, and a failed exchange does not spend the code', async (_, wrong) => {
     const fixture = await openSessionFixture();
     const text = await fixture.code();
     expect(await fixture.exchange(text, wrong(fixture))).toMatchObject(notValid);
     expect(await fixture.exchange(text)).toMatchObject({ status: 200 });
   });
 
-  test('to a complete challenge', async () => {
+  test('is checked for a complete challenge', async () => {
     const { code, exchange } = await openSessionFixture();
     for (const challenge of ['', 'AAAA']) expect(await exchange(await code({ challenge }))).toMatchObject(notValid);
   });
 });
 
-describe('a code is refused', () => {
-  test('when its user was deleted', async () => {
+describe('a code that cannot be exchanged', () => {
+  test('is refused if its user was deleted', async () => {
     const { code, exchange, directory, user } = await openSessionFixture();
     const text = await code();
     await directory.change((tx) => tx.remove('users', user.id));
     expect(await exchange(text)).toMatchObject(notValid);
   });
 
-  test('when its user is not in the team of the client', async () => {
+  test('is refused if its user is not in the team of the client', async () => {
     const { code, exchange, directory, signIn } = await openSessionFixture();
     const team = await createTeam(directory, 'Other');
     const outsider = await createUser(directory, {
@@ -151,7 +151,7 @@ describe('a code is refused', () => {
     expect(await exchange(await code({ userId: outsider.id, signIn: key }))).toMatchObject(notValid);
   });
 
-  test('when its user has signed out', async () => {
+  test('is refused if its user has signed out', async () => {
     const { code, exchange, store, signIn } = await openSessionFixture();
     const { key } = await signIn();
     const text = await code({ signIn: key });
@@ -159,21 +159,21 @@ describe('a code is refused', () => {
     expect(await exchange(text)).toMatchObject(notValid);
   });
 
-  test('when its user has a new password', async () => {
+  test('is refused if its user has a new password', async () => {
     const { code, exchange, directory, user } = await openSessionFixture();
     const text = await code();
     await patchUser(directory, user.id, { passwordHash: 'another' });
     expect(await exchange(text)).toMatchObject(notValid);
   });
 
-  test('when its client was deleted', async () => {
+  test('is refused if its client was deleted', async () => {
     const { code, exchange, directory, team, shop } = await openSessionFixture();
     const text = await code();
     await deleteClient(directory, team.id, shop.client.clientId);
     expect(await exchange(text)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 
-  test('with another status while the store accepts no writes', async () => {
+  test('is refused with another status while the store accepts no writes', async () => {
     const { code, exchange, health } = await openSessionFixture();
     const text = await code();
     health.ready = false;
@@ -193,7 +193,7 @@ describe('a code is refused', () => {
     ['code_verifier', 'v'.repeat(42)],
     ['code_verifier', 'v'.repeat(129)],
     ['code_verifier', `${'v'.repeat(43)}+`],
-  ])('when %s is %j', async (name, value) => {
+  ])('is refused if %s is %j', async (name, value) => {
     const { code, exchange } = await openSessionFixture();
     expect(await exchange(await code(), { [name]: value })).toMatchObject({
       status: 400,
@@ -203,8 +203,8 @@ describe('a code is refused', () => {
   });
 });
 
-describe('each kind of client has its own grants', () => {
-  test('an API key cannot exchange codes and refresh tokens', async () => {
+describe('POST /connect/token', () => {
+  test('does not exchange codes or refresh tokens for an API key', async () => {
     const { code, post, addClient } = await openSessionFixture();
     const { apiKey, clientSecret } = await addClient('Admin');
     const credentials = { client_id: apiKey.clientId, client_secret: clientSecret };
@@ -220,7 +220,7 @@ describe('each kind of client has its own grants', () => {
     }
   });
 
-  test('a sign-in client cannot get a token without a user', async () => {
+  test('gives a sign-in client no token without a user', async () => {
     const { post, credentials, shop, app } = await openSessionFixture();
     for (const client of [shop, app]) {
       const form = { grant_type: 'client_credentials', scope: 'openid flagmeter', ...credentials(client) };
@@ -228,7 +228,7 @@ describe('each kind of client has its own grants', () => {
     }
   });
 
-  test('a confidential client needs its secret, and a public one has none', async () => {
+  test('requires the secret of a confidential client, and no secret of a public client', async () => {
     const { code, exchange, shop, app } = await openSessionFixture();
     const refused = { status: 401, json: { error: 'invalid_client' } };
     const alone = { client_id: shop.client.clientId, client_secret: '' };

@@ -80,7 +80,7 @@ describe('a refresh', () => {
   test.each([
     [30 * dayMs - 1, 200],
     [30 * dayMs, 400],
-  ])('that was unused for %i ms answers %i', async (ms, status) => {
+  ])('responds to a token unused for %i ms with %i', async (ms, status) => {
     const { tokens, refresh, clock } = await openSessionFixture();
     const { refresh_token } = await tokens();
     clock.advance(ms);
@@ -100,7 +100,7 @@ describe('a reused refresh token', () => {
     expect(audited('refresh-token.reused')).toMatchObject([{ target: { type: 'user', id: user.id } }]);
   });
 
-  test('does so after a restart, and the session remains ended after another', async () => {
+  test('ends its session after a restart, and the session remains ended after another restart', async () => {
     const first = await openSessionFixture();
     const old = await first.tokens();
     const { json: current } = await first.refresh(old.refresh_token);
@@ -111,7 +111,7 @@ describe('a reused refresh token', () => {
     expect(await third.refresh(current.refresh_token)).toMatchObject(refused);
   });
 
-  test('is recognised by its session id: any other secret also ends the session', async () => {
+  test('is recognised by its session id, so that any other secret also ends the session', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const { refresh_token: text, access_token } = await tokens();
     expect(await refresh(`${text.slice(0, -43)}${'A'.repeat(43)}`)).toMatchObject(refused);
@@ -129,7 +129,7 @@ describe('a reused refresh token', () => {
   });
 });
 
-test('of several concurrent refreshes, exactly one succeeds', async () => {
+test('exactly one of several concurrent refreshes succeeds', async () => {
   const { tokens, refresh } = await openSessionFixture();
   const { refresh_token } = await tokens();
   const responses = await Promise.all(Array.from({ length: 5 }, () => refresh(refresh_token)));
@@ -137,7 +137,7 @@ test('of several concurrent refreshes, exactly one succeeds', async () => {
 });
 
 describe('the scope of a refresh', () => {
-  test('may be narrower than the grant, and the full grant again the next time', async () => {
+  test('can be narrower than the grant, and the full grant again at the next refresh', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const old = await tokens();
     const { json: less } = await refresh(old.refresh_token, { scope: 'flagmeter' });
@@ -161,23 +161,23 @@ describe('the scope of a refresh', () => {
   );
 });
 
-describe('a refresh token is refused', () => {
+describe('a refresh token that cannot be used', () => {
   test.each(['unknown', 'fm_refresh_', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`, 'a.b.c'])(
-    'when it is %j',
+    'is refused if it is %j',
     async (text) => {
       const { refresh } = await openSessionFixture();
       expect(await refresh(text)).toMatchObject(refused);
     },
   );
 
-  test('from another client, and the session remains valid', async () => {
+  test('is refused from another client, and the session remains valid', async () => {
     const { tokens, refresh, credentials, app } = await openSessionFixture();
     const { refresh_token } = await tokens();
     expect(await refresh(refresh_token, { client_secret: '', ...credentials(app) })).toMatchObject(refused);
     expect(await refresh(refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('when it is missing', async () => {
+  test('is refused if it is missing', async () => {
     const { refresh } = await openSessionFixture();
     expect(await refresh('')).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
   });
@@ -197,7 +197,7 @@ describe('a refresh token is refused', () => {
       ({ directory, team, shop }) => deleteClient(directory, team.id, shop.client.clientId),
       401,
     ],
-  ])('when %s, and so is the access token', async (_, change, status) => {
+  ])('is refused, like the access token, if %s', async (_, change, status) => {
     const fixture = await openSessionFixture();
     const { refresh_token, access_token } = await fixture.tokens();
     expect(await fixture.call(access_token)).toBe(200);
@@ -206,7 +206,7 @@ describe('a refresh token is refused', () => {
     expect(await fixture.refresh(refresh_token)).toMatchObject({ status });
   });
 
-  test('while the store accepts no writes, and remains valid', async () => {
+  test('is refused while the store accepts no writes, and remains valid', async () => {
     const { tokens, refresh, health } = await openSessionFixture();
     const { refresh_token } = await tokens();
     health.ready = false;

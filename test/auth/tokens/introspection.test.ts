@@ -56,7 +56,7 @@ describe('a valid access token', () => {
   });
 });
 
-describe('an invalid token is only reported as inactive', () => {
+describe('an invalid token', () => {
   test.each<[string, (fixture: SessionFixture, token: string) => unknown]>([
     ['expired', ({ clock }) => clock.advance(3_600_000)],
     [
@@ -64,7 +64,7 @@ describe('an invalid token is only reported as inactive', () => {
       (fixture, token) => fixture.post('/connect/revocation', { token, ...fixture.credentials(fixture.shop) }),
     ],
     ['of a deleted user', ({ directory, user }) => directory.change((tx) => tx.remove('users', user.id))],
-  ])('%s', async (_, end) => {
+  ])('is only reported as inactive if it is %s', async (_, end) => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     expect((await introspect(fixture, access_token)).json).toMatchObject({ active: true });
@@ -74,11 +74,14 @@ describe('an invalid token is only reported as inactive', () => {
     expect(Object.keys(response.json)).toEqual(['active']);
   });
 
-  test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])('none: %s', async (token) => {
-    expect(await introspect(await openSessionFixture(), token)).toMatchObject(inactive);
-  });
+  test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])(
+    'is only reported as inactive: %s',
+    async (token) => {
+      expect(await introspect(await openSessionFixture(), token)).toMatchObject(inactive);
+    },
+  );
 
-  test('an ID token', async () => {
+  test('is only reported as inactive if it is an ID token', async () => {
     const fixture = await openSessionFixture();
     expect(await introspect(fixture, (await fixture.tokens()).id_token)).toMatchObject(inactive);
   });
@@ -117,10 +120,10 @@ describe('a refresh token', () => {
   });
 });
 
-describe('introspection is refused', () => {
+describe('POST /connect/introspect', () => {
   const refused = { status: 401, json: { error: 'invalid_client' }, headers: { 'cache-control': 'no-store' } };
 
-  test('to a public client', async () => {
+  test('refuses a public client', async () => {
     const fixture = await openSessionFixture();
     const { app } = fixture;
     const { access_token } = await fixture.tokens({}, app);
@@ -129,13 +132,13 @@ describe('introspection is refused', () => {
   });
 
   test.each([{ client_secret: 'wrong' }, { client_secret: '' }, { client_id: 'nobody' }])(
-    'to a client with wrong credentials: %j',
+    'refuses a client with wrong credentials: %j',
     async (sent) => {
       expect(await introspect(await openSessionFixture(), 'x', sent)).toMatchObject(refused);
     },
   );
 
-  test('without a token', async () => {
+  test('refuses a form without a token', async () => {
     expect(await introspect(await openSessionFixture(), '')).toMatchObject({
       status: 400,
       json: { error: 'invalid_request' },

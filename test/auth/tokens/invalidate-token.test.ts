@@ -119,7 +119,7 @@ describe('a valid token', () => {
   });
 });
 
-describe('an answer of 401', () => {
+describe('a response of 401', () => {
   test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', 'abc'])(
     'is given to a request without a bearer token: %j',
     async (authorization) => {
@@ -167,7 +167,7 @@ describe('an answer of 401', () => {
 });
 
 test.each(['abc', 'a.b', 'a.b.c', '..', 'a.b.c.d', `${encode({ alg: 'ES256' })}.${encode([])}.x`])(
-  'an answer of 400 is given to a malformed JWT: %s',
+  'a malformed JWT gets 400: %s',
   async (token) => {
     const response = await invalidate(await openSessionFixture(), `Bearer ${token}`);
     expect(response).toMatchObject({ status: 400, headers });

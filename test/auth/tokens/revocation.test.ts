@@ -9,9 +9,9 @@ function revoke({ post, credentials, shop }: SessionFixture, token: string, sent
 
 const done = { status: 200, text: '', headers: { 'cache-control': 'no-store' } };
 
-describe('a client revokes', () => {
+describe('POST /connect/revocation', () => {
   test.each([{}, { token_type_hint: 'refresh_token' }, { token_type_hint: 'access_token' }, { token_type_hint: '?' }])(
-    'a refresh token, and its session ends (%j)',
+    'revokes a refresh token and ends its session (%j)',
     async (hint) => {
       const fixture = await openSessionFixture();
       const { access_token, refresh_token } = await fixture.tokens();
@@ -23,7 +23,7 @@ describe('a client revokes', () => {
     },
   );
 
-  test('a spent refresh token, and its session ends', async () => {
+  test('revokes a spent refresh token and ends its session', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     const { json } = await fixture.refresh(refresh_token);
@@ -31,7 +31,7 @@ describe('a client revokes', () => {
     expect(await fixture.call(json.access_token)).toBe(401);
   });
 
-  test('an access token, and its session ends', async () => {
+  test('revokes an access token and ends its session', async () => {
     const fixture = await openSessionFixture();
     const { access_token, refresh_token } = await fixture.tokens();
     expect(await revoke(fixture, access_token)).toMatchObject(done);
@@ -40,7 +40,7 @@ describe('a client revokes', () => {
     expect(fixture.audited('token.invalidated')).toHaveLength(1);
   });
 
-  test('the token of its API key', async () => {
+  test('revokes the token of an API key', async () => {
     const fixture = await openSessionFixture();
     const { apiKey, clientSecret } = await fixture.addClient('User');
     const credentials = { client_id: apiKey.clientId, client_secret: clientSecret };
@@ -50,7 +50,7 @@ describe('a client revokes', () => {
     expect(await fixture.call(json.access_token)).toBe(401);
   });
 
-  test('a token as a public client, by its id alone', async () => {
+  test('revokes the token of a public client, which sends only its id', async () => {
     const fixture = await openSessionFixture();
     const { credentials, app } = fixture;
     const { access_token, refresh_token } = await fixture.tokens({}, app);
@@ -59,7 +59,7 @@ describe('a client revokes', () => {
     expect(await fixture.call(access_token)).toBe(401);
   });
 
-  test('the same token twice', async () => {
+  test('accepts the same token twice', async () => {
     const fixture = await openSessionFixture();
     const { access_token, refresh_token } = await fixture.tokens();
     for (const token of [refresh_token, refresh_token, access_token, access_token])
@@ -68,14 +68,14 @@ describe('a client revokes', () => {
 });
 
 test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])(
-  'revoking an unknown token gets the same answer as a valid one: %s',
+  'an unknown token gets the same response as a valid token: %s',
   async (token) => {
     expect(await revoke(await openSessionFixture(), token)).toMatchObject(done);
   },
 );
 
-describe('a revocation is refused', () => {
-  test('for a token of another client, which stays valid', async () => {
+describe('a revocation', () => {
+  test('is refused for a token of another client, which stays valid', async () => {
     const fixture = await openSessionFixture();
     const { access_token, refresh_token } = await fixture.tokens();
     const sent = { client_secret: '', ...fixture.credentials(fixture.app) };
@@ -85,7 +85,7 @@ describe('a revocation is refused', () => {
     expect(await fixture.refresh(refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('for a client that fails to authenticate', async () => {
+  test('is refused for a client that fails to authenticate', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     for (const sent of [{ client_secret: 'wrong' }, { client_secret: '' }, { client_id: 'nobody' }]) {
@@ -98,14 +98,14 @@ describe('a revocation is refused', () => {
     expect(await fixture.call(access_token)).toBe(200);
   });
 
-  test('without a token', async () => {
+  test('is refused without a token', async () => {
     expect(await revoke(await openSessionFixture(), '')).toMatchObject({
       status: 400,
       json: { error: 'invalid_request' },
     });
   });
 
-  test('while the store accepts no writes', async () => {
+  test('is refused while the store accepts no writes', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     fixture.health.ready = false;

@@ -65,7 +65,7 @@ describe('a client with its credentials', () => {
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid });
   });
 
-  test('may send them form-encoded by HTTP Basic', async () => {
+  test('can send the credentials form-encoded by HTTP Basic', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const encodedId = credentials.client_id.replaceAll('_', '%5F');
     const form = { grant_type: 'client_credentials', scope: 'flagmeter openid' };
@@ -104,7 +104,7 @@ describe('a client with its credentials', () => {
 describe('a client that fails to authenticate', () => {
   const form = { grant_type: 'client_credentials', scope: bothScopes };
 
-  test('gets the same answer for an unknown id and a wrong secret', async () => {
+  test('gets the same response for an unknown id and a wrong secret', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const wrong = await ask(dispatch, { ...form, ...credentials, client_secret: 'wrong' });
     const unknown = await ask(dispatch, { ...form, ...credentials, client_id: 'nobody' });
@@ -144,7 +144,7 @@ describe('a client that fails to authenticate', () => {
   });
 });
 
-describe('a malformed request', () => {
+describe('an unusual token request', () => {
   const grant = 'grant_type=client_credentials';
   test.each<[string, string, Record<string, string>, number, string]>([
     ['no grant type', 'scope=openid', {}, 400, 'invalid_request'],
@@ -165,7 +165,7 @@ describe('a malformed request', () => {
     expect(response.headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json' });
   });
 
-  test('is not one with a charset in its content type, or unknown parameters', async () => {
+  test('is accepted with a charset in its content type, or unknown parameters', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const form = { grant_type: 'client_credentials', scope: bothScopes, ...credentials, audience: 'x' };
     const type = 'Application/X-WWW-Form-Urlencoded; charset=utf-8';

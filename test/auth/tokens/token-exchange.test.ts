@@ -59,7 +59,7 @@ async function open(more: Partial<WantedTrust> = {}) {
 }
 
 describe('a workload token', () => {
-  test('is exchanged for an access token of 15 minutes, whatever remains of its own time', async () => {
+  test('is exchanged for an access token of 15 minutes, whatever its own lifetime', async () => {
     const { exchanged, sign, apiKey, settings, directory, clock } = await open();
     const response = await exchanged(await sign({ exp: Math.floor(clock.now() / 1000) + 5 }));
     expect(response).toMatchObject({
@@ -80,7 +80,7 @@ describe('a workload token', () => {
     expect(directory.apiKeys.get(apiKey.clientId)).toMatchObject({ lastSubject: subject });
   });
 
-  test('may be an ID token, and have several audiences', async () => {
+  test('can be an ID token, and have several audiences', async () => {
     const { exchanged, sign } = await open();
     const token = await sign({ aud: ['https://other.example', 'https://flags.example'] });
     const type = { subject_token_type: 'urn:ietf:params:oauth:token-type:id_token' };
@@ -89,24 +89,24 @@ describe('a workload token', () => {
 
   const at = (seconds: number) => Math.floor(Date.UTC(2026, 0, 2, 3, 4, 5) / 1000) + seconds;
   test.each<[string, JWTPayload, string]>([
-    ['of another issuer', { iss: 'https://evil.example' }, 'iss'],
-    ['of an issuer with a slash', { iss: 'http://127.0.0.1/' }, 'iss'],
-    ['for another audience', { aud: 'https://other.example' }, 'aud'],
-    ['for an object', { aud: { x: 1 } as never }, 'aud'],
-    ['without an audience', { aud: undefined as never }, 'aud'],
-    ['of another branch', { sub: 'repo:shop/checkout:ref:refs/heads/dev' }, 'sub'],
-    ['of a pull request', { sub: 'repo:shop/checkout:pull_request' }, 'sub'],
-    ['of a list', { sub: ['x'] as never }, 'sub'],
-    ['with a huge subject', { sub: 's'.repeat(2000) }, 'sub'],
-    ['without a subject', { sub: undefined as never }, 'sub'],
-    ['without a further claim', {}, 'repository_owner_id'],
-    ['with another further claim', { repository_owner_id: '8' }, 'repository_owner_id'],
-    ['with a number as further claim', { repository_owner_id: 7 }, 'repository_owner_id'],
-    ['that has expired', { exp: at(-61) }, 'expired'],
-    ['that never expires', { exp: undefined as never }, 'exp'],
-    ['that is not valid yet', { nbf: at(61) }, 'nbf'],
-    ['that is from the future', { iat: at(61) }, 'iat'],
-  ])('%s is refused with the reason', async (_name, changed, reason) => {
+    ['another issuer', { iss: 'https://evil.example' }, 'iss'],
+    ['an issuer with a slash', { iss: 'http://127.0.0.1/' }, 'iss'],
+    ['another audience', { aud: 'https://other.example' }, 'aud'],
+    ['an object as audience', { aud: { x: 1 } as never }, 'aud'],
+    ['no audience', { aud: undefined as never }, 'aud'],
+    ['another branch', { sub: 'repo:shop/checkout:ref:refs/heads/dev' }, 'sub'],
+    ['a pull request', { sub: 'repo:shop/checkout:pull_request' }, 'sub'],
+    ['a list as subject', { sub: ['x'] as never }, 'sub'],
+    ['a huge subject', { sub: 's'.repeat(2000) }, 'sub'],
+    ['no subject', { sub: undefined as never }, 'sub'],
+    ['no further claim', {}, 'repository_owner_id'],
+    ['another further claim', { repository_owner_id: '8' }, 'repository_owner_id'],
+    ['a number as further claim', { repository_owner_id: 7 }, 'repository_owner_id'],
+    ['an expired token', { exp: at(-61) }, 'expired'],
+    ['a token that never expires', { exp: undefined as never }, 'exp'],
+    ['a token that is not valid yet', { nbf: at(61) }, 'nbf'],
+    ['a token from the future', { iat: at(61) }, 'iat'],
+  ])('is refused with the reason: %s', async (_name, changed, reason) => {
     const { exchanged, sign, directory, apiKey } = await open({ claims: { repository_owner_id: '7' } });
     const needsOwner = reason !== 'repository_owner_id';
     const response = await exchanged(await sign({ ...(needsOwner && { repository_owner_id: '7' }), ...changed }));
@@ -116,7 +116,7 @@ describe('a workload token', () => {
     expect(directory.findLastUse(apiKey)).toBeUndefined();
   });
 
-  test('that is forged, unsigned, huge or not a token is refused without asking the issuer often', async () => {
+  test('is refused without many requests to the issuer if it is forged, unsigned, huge or not a token', async () => {
     const { exchanged, sign, claims, issuer } = await open();
     const other = getKey('other').privateKey;
     const none = [{ alg: 'none' }, claims()].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
@@ -174,13 +174,13 @@ describe('the keys of an issuer', () => {
     expect(issuer.requests).toHaveLength(4);
   });
 
-  test('are kept for a day while the issuer is down, and a removed key goes with the next answer', async () => {
+  test('are kept for a day while the issuer is down, and a removed key is dropped at the next response', async () => {
     const { exchanged, sign, issuer, clock, warnings } = await open();
     expect(await exchanged(await sign())).toMatchObject({ status: 200 });
     issuer.responses.set('/.well-known/openid-configuration', 503);
     clock.advance(23 * 3_600_000);
     expect(await exchanged(await sign())).toMatchObject({ status: 200 });
-    expect(warnings).toEqual(['it answered 503']);
+    expect(warnings).toEqual(['it responded with 503']);
     clock.advance(3_600_000);
     const away = await exchanged(await sign());
     expect(away).toMatchObject({ status: 503, json: { error: 'temporarily_unavailable' } });
@@ -195,24 +195,24 @@ describe('the keys of an issuer', () => {
 
   test.each<[string, string, number | object, RegExp]>([
     [
-      'with another issuer',
+      'a document of another issuer',
       '/.well-known/openid-configuration',
       { issuer: 'https://x', jwks_uri: 'https://x' },
       /another/,
     ],
-    ['without jwks_uri', '/.well-known/openid-configuration', 0, /jwks_uri/],
-    ['that redirects', '/.well-known/openid-configuration', 302, /redirect/],
-    ['with a list', '/.well-known/openid-configuration', [], /another/],
-    ['of a huge key set', '/jwks', { keys: 'x'.repeat(300_000) }, /larger/],
-    ['of a key set without keys', '/jwks', { keys: {} }, /no keys/],
-  ])('are not read from a document %s', async (_name, path, content, warning) => {
+    ['a document without jwks_uri', '/.well-known/openid-configuration', 0, /jwks_uri/],
+    ['a redirect', '/.well-known/openid-configuration', 302, /redirect/],
+    ['a list', '/.well-known/openid-configuration', [], /another/],
+    ['a huge key set', '/jwks', { keys: 'x'.repeat(300_000) }, /larger/],
+    ['a key set without keys', '/jwks', { keys: {} }, /no keys/],
+  ])('are not read from %s', async (_name, path, content, warning) => {
     const { exchanged, sign, issuer, warnings } = await open();
     issuer.responses.set(path, content === 0 ? { issuer: issuer.url } : content);
     expect(await exchanged(await sign())).toMatchObject({ status: 503 });
     expect(warnings).toEqual([expect.stringMatching(warning)]);
   });
 
-  test('may be given, and then the issuer is not asked', async () => {
+  test('can be static, and then the issuer gets no request', async () => {
     const { privateKey, jwk } = getKey('cluster');
     const cluster = 'https://kubernetes.default.svc.cluster.local';
     const pod = 'system:serviceaccount:shop:deployer';
@@ -231,24 +231,20 @@ describe('the keys of an issuer', () => {
 describe('a trust', () => {
   const good = { issuer: 'https://ci.example', audience: 'https://flags.example', subject };
   test.each<[string, Partial<WantedTrust>, RegExp]>([
-    ['in an issuer without TLS', { issuer: 'http://ci.example' }, /issuer/],
-    ['in an issuer with a query', { issuer: 'https://ci.example?x' }, /issuer/],
-    ['in an issuer with a user', { issuer: 'https://a@ci.example' }, /issuer/],
-    ['in an issuer on this machine', { issuer: 'https://localhost:8443' }, /issuer.*public/],
-    ['in an issuer with a private address', { issuer: 'https://10.0.0.1/ci' }, /issuer.*public/],
-    ['in an issuer with a private IPv6 address', { issuer: 'https://[fd00::1]' }, /issuer.*public/],
-    ['in an issuer with the port 0', { issuer: 'https://ci.example:0' }, /issuer/],
-    ['in a relative issuer', { issuer: 'ci.example' }, /issuer/],
-    ['without an audience', { audience: '' }, /audience/],
-    ['in all owners', { subject: 'repo:*/checkout:ref:refs/heads/main' }, /subject/],
-    ['with an empty claim', { claims: { a: '' } }, /claims/],
-    [
-      'with many claims',
-      { claims: Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`c${i}`, 'x'])) },
-      /claims/,
-    ],
-    ['with a private key', { jwks: { keys: [{ kty: 'oct', k: 'x' }] } }, /trust.jwks.keys\[0\].*private/],
-  ])('%s is refused', async (_name, changed, message) => {
+    ['an issuer without TLS', { issuer: 'http://ci.example' }, /issuer/],
+    ['an issuer with a query', { issuer: 'https://ci.example?x' }, /issuer/],
+    ['an issuer with a user', { issuer: 'https://a@ci.example' }, /issuer/],
+    ['an issuer on this machine', { issuer: 'https://localhost:8443' }, /issuer.*public/],
+    ['an issuer with a private address', { issuer: 'https://10.0.0.1/ci' }, /issuer.*public/],
+    ['an issuer with a private IPv6 address', { issuer: 'https://[fd00::1]' }, /issuer.*public/],
+    ['an issuer with the port 0', { issuer: 'https://ci.example:0' }, /issuer/],
+    ['a relative issuer', { issuer: 'ci.example' }, /issuer/],
+    ['no audience', { audience: '' }, /audience/],
+    ['a subject that matches all owners', { subject: 'repo:*/checkout:ref:refs/heads/main' }, /subject/],
+    ['an empty claim', { claims: { a: '' } }, /claims/],
+    ['many claims', { claims: Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`c${i}`, 'x'])) }, /claims/],
+    ['a private key', { jwks: { keys: [{ kty: 'oct', k: 'x' }] } }, /trust.jwks.keys\[0\].*private/],
+  ])('is refused: %s', async (_name, changed, message) => {
     const error = expect.objectContaining({ code: 'invalid_body', message: expect.stringMatching(message) });
     await expect(readTrust({ ...good, ...changed }, false)).rejects.toEqual(error);
   });

@@ -47,7 +47,7 @@ describe('the userinfo endpoint', () => {
     expect(known).toMatchObject(json);
   });
 
-  test('returns current data, not that from when the token was issued', async () => {
+  test('returns the current data of the user, not the data at the time of issue', async () => {
     const { askWith, issue, user, directory } = await openUserinfo();
     const token = await issue('openid email');
     await directory.change((tx) => tx.put('users', user.id, { ...user, email: 'new@example.com' }));
@@ -86,7 +86,7 @@ describe('the userinfo endpoint', () => {
     ['an empty form', { method: 'POST', headers: formType }],
     ['a form that is sent with GET', { headers: formType, body: 'access_token=x' }],
     ['a token in a body that is not a form', { method: 'POST', body: 'access_token=x' }],
-  ])('answers %s with a challenge without an error', async (_, options) => {
+  ])('sends a challenge without an error for %s', async (_, options) => {
     const { ask } = await openUserinfo();
     const { status, headers, text } = await ask(options);
     expect({ status, text }).toEqual({ status: 401, text: '' });
@@ -130,7 +130,7 @@ describe('the userinfo endpoint', () => {
     expect(await askWith(token)).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } });
   });
 
-  test('answers pages of any origin that send a token', async () => {
+  test('allows pages of any origin that send a token', async () => {
     const { ask } = await openUserinfo();
     const { status, headers } = await ask({ method: 'OPTIONS' });
     expect(status).toBe(204);

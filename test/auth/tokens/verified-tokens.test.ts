@@ -20,7 +20,7 @@ test('a token is found by its whole text until it expires', () => {
   expect(tokens.find('text', one.exp * 1000)).toBeUndefined();
 });
 
-test('a dropped token is gone at once, whichever of its two texts was cached', () => {
+test('a dropped token is removed immediately, whichever of its two texts was cached', () => {
   const tokens = new VerifiedTokens();
   tokens.keep('text', claims('1'));
   tokens.keep('other text', claims('1'));
@@ -45,7 +45,7 @@ test('a change of keys removes all tokens', () => {
   expect(tokens.size).toBe(1);
 });
 
-test('the cache is bounded, and keeps the tokens in use', () => {
+test('the cache has a maximum size, and keeps the tokens in use', () => {
   const tokens = new VerifiedTokens(3);
   for (const jti of ['1', '2', '3']) tokens.keep(jti, claims(jti));
   for (let next = 4; next < 100; next += 1) {

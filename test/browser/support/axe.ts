@@ -6,7 +6,7 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 const sessions = new WeakMap<Page, Promise<CDPSession>>();
 
-/** The faults that axe-core finds in a page, one line for each element. Empty if there are none. */
+/** Returns the faults that axe-core finds in a page, one line for each element. */
 export async function axeFaults(page: Page): Promise<string[]> {
   if (await page.evaluate('window.axe === undefined')) await load(page);
   const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
@@ -17,7 +17,7 @@ export async function axeFaults(page: Page): Promise<string[]> {
   );
 }
 
-/** The faults in both colour schemes. Loading the page for each scheme takes several times as long as the check. */
+/** Returns the faults in both colour schemes. Loading the page again takes longer than the check. */
 export async function schemeFaults(page: Page): Promise<string[]> {
   const faults: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {

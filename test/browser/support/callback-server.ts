@@ -1,16 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A program on the user's machine that waits for the answer of a sign-in, as the command line does. */
+/** A program on the user's machine that waits for the response to a sign-in, as the command line does. */
 export interface CallbackServer {
   /** `http://127.0.0.1:PORT/callback`. */
   readonly redirectUri: string;
-  /** The parameters of the answers so far. */
+  /** The parameters of the responses so far. */
   readonly responses: readonly Readonly<Record<string, string>>[];
   close(): void;
 }
 
-/** Starts one on a free port. Other paths than `/callback` are answered with `html`. */
+/** Starts a server on a free port. Paths other than `/callback` get `html`. */
 export async function startCallbackServer(html = ''): Promise<CallbackServer> {
   const responses: Record<string, string>[] = [];
   const server = createServer(({ url = '' }, response) => {

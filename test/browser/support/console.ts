@@ -33,9 +33,9 @@ export interface Console {
 export interface VisitOptions extends BrowserContextOptions {
   /** `false`: starts without a session, and stays on the sign-in page. */
   readonly signedIn?: boolean;
-  /** `true`: has a session of its own, which the test may end. */
+  /** `true`: has a session of its own, which the test can end. */
   readonly ownSession?: boolean;
-  /** Expected errors of the browser in this test, such as requests that fail because there is no network. */
+  /** Expected errors of the browser in this test, such as requests that fail without a network. */
   readonly expected?: RegExp;
 }
 
@@ -117,7 +117,7 @@ export async function openConsole(
   const service = await startBinary({ data, args });
   const origin = `http://${service.http}`;
   const access = await token(service.http, credentials);
-  // The cookie is one of 127.0.0.1.
+  // The cookie belongs to 127.0.0.1.
   const isElsewhere = ofPostgres !== undefined || args.includes('--auth-url');
   let signedIn = isElsewhere ? undefined : movedTo(prepared.state, origin);
 
@@ -170,7 +170,7 @@ export async function signIn(page: Page, email: string, password: string): Promi
   await page.locator('main#main').waitFor(); // The sign-in page has a `main` without an id.
 }
 
-/** Signs in with a temporary password, replaces it by another, and waits for the console. */
+/** Signs in with a temporary password, replaces it with another password, and waits for the console. */
 export async function signInFirst(page: Page, email: string, given: string, own: string): Promise<void> {
   await submitSignIn(page, email, given);
   await page.getByLabel('New password', { exact: true }).fill(own);

@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core';
 
 /*
- * What runs in the page is text: these tests are type-checked for Node, which has no DOM.
+ * Code for the page is text, because these tests are type-checked for Node, which has no DOM.
  */
 
-/** A computed property, such as `fontSize`, of the style of the first element that a selector finds. */
+/** Reads a computed property, such as `fontSize`, of the style of the first element that a selector finds. */
 export function readStyle(page: Page, selector: string, property: string): Promise<string> {
   return page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`);
 }
 
-/** How wide a page is, which is more than the screen when it has to be scrolled sideways. */
+/** Reads the width of a page. It exceeds the width of the screen if the page scrolls sideways. */
 export function readWidth(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth');
 }
@@ -21,7 +21,7 @@ export interface Colours {
   readonly ground: string;
 }
 
-/** The colours of all that can be read on a page. */
+/** Reads the colours of all readable texts on a page. */
 export function readColours(page: Page): Promise<Colours[]> {
   return page.evaluate(`(() => {
     const groundOf = (element) => {
@@ -37,7 +37,7 @@ export function readColours(page: Page): Promise<Colours[]> {
   })()`);
 }
 
-/** How well one colour shows on another (WCAG 2.2, "contrast ratio"): 1 to 21. Takes `rgb(r, g, b)`, as browsers give it. */
+/** Computes the contrast ratio of two colours (WCAG 2.2), 1 to 21. Takes `rgb(r, g, b)`, as in browsers. */
 export function contrast(one: string, other: string): number {
   const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
@@ -51,7 +51,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** The texts that are cut off on a page, without a tooltip that has all of them. */
+/** Returns the texts that are cut off on a page without a tooltip with the whole text. */
 export function cutTexts(page: Page): Promise<string[]> {
   return page.evaluate(`[...document.querySelectorAll('header *, main *')]
     .filter((each) => {

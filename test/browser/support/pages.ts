@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 
 /** A web server of somebody else, with pages that a test writes. */
 export interface PageServer {
-  /** `http://localhost:PORT`, so its origin differs from that of a service at 127.0.0.1. */
+  /** `http://localhost:PORT`, so its origin differs from the origin of a service at 127.0.0.1. */
   readonly origin: string;
-  /** Answers a path with a page. */
+  /** Serves a page at a path. */
   put(path: string, page: Page): void;
   close(): void;
 }
@@ -15,7 +15,7 @@ interface Page {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Starts one on a free port. */
+/** Starts a page server on a free port. */
 export async function startPageServer(): Promise<PageServer> {
   const pages = new Map<string, Page>();
   const server = createServer(({ url = '/' }, response) => {
@@ -43,14 +43,14 @@ export interface ReceivedRequest {
 export interface FlakyHost {
   readonly url: string;
   readonly received: readonly ReceivedRequest[];
-  /** The statuses of the next answers; after them 202. With 0, the connection is closed without an answer. */
+  /** Sets the statuses of the next responses; after them 202. With 0, the connection is closed without a response. */
   respondWith(...statuses: readonly number[]): void;
-  /** Headers of all answers. */
+  /** Headers of all responses. */
   headers: Readonly<Record<string, string>>;
   close(): void;
 }
 
-/** Starts one that serves a script as `/snippet.js`. */
+/** Starts a host that serves a script as `/snippet.js`. */
 export async function startFlakyHost(script: string): Promise<FlakyHost> {
   const received: ReceivedRequest[] = [];
   let next: number[] = [];

@@ -1,13 +1,14 @@
 import type { Elsewhere } from '../../support/unreliable-host.ts';
 
-/** The flags of an Unleash server, as its frontend API answers. */
+/** The flags of an Unleash server, as its frontend API returns them. */
 const toggles = [
   { name: 'checkout', enabled: true, variant: { name: 'disabled', enabled: false }, impressionData: false },
   { name: 'banner', enabled: true, variant: { name: 'blue', enabled: true }, impressionData: false },
 ];
 
 /**
- * Answers for a site and for its Unleash server, behind a proxy that sends only the reports of SDKs to flagmeter.
+ * Handles requests for a site and for its Unleash server, behind a proxy that sends only the reports of SDKs to
+ * flagmeter.
  * @param scripts the script of the page at a path
  */
 export function unleashSite(scripts: ReadonlyMap<string, string>): Elsewhere {

@@ -5,7 +5,7 @@ import { file, importing } from './importing.ts';
 
 const { admin, api, run, exported, newApplication } = importing();
 
-describe('an export', () => {
+describe('import of an exported usage', () => {
   const minute = 60_000;
   const now = Date.UTC(2026, 0, 2, 3);
   const name = fc.oneof(
@@ -24,7 +24,7 @@ describe('an export', () => {
     ['csv', 'minute'],
     ['ndjson', 'minute'],
     ['csv', 'day'],
-  ])('as %s by %s into an empty application is exported again equally', async (format, step) => {
+  ])('reads %s by %s into an empty application, whose export is equal', async (format, step) => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
         const [one, other] = [await newApplication(), await newApplication()];
@@ -44,7 +44,7 @@ describe('an export', () => {
   });
 });
 
-describe('an export of measurements', () => {
+describe('import of exported measurements', () => {
   const now = Date.UTC(2026, 0, 2, 3);
   const value = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.double({ noNaN: true, noDefaultInfinity: true }));
   const row = fc.record({
@@ -56,7 +56,7 @@ describe('an export of measurements', () => {
   it.each([
     ['csv', 'hour'],
     ['ndjson', 'day'],
-  ])('as %s by %s into an empty application is exported again equally', async (format, step) => {
+  ])('reads %s by %s into an empty application, whose export is equal', async (format, step) => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
         const [one, other] = [await newApplication(), await newApplication()];
@@ -82,7 +82,7 @@ describe('an export of measurements', () => {
     );
   });
 
-  it('adds to values that are counted already', async () => {
+  it('adds values to values that are already counted', async () => {
     const line = (time: string, values: object) =>
       JSON.stringify({ time, metric: 'depth', feature: null, variant: null, lastAt: time, ...values });
     const now = '2026-01-02T02:00:00.000Z';

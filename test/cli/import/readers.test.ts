@@ -19,7 +19,7 @@ import { csvText, originalText } from '../../../src/contract/escaping.ts';
 
 const noon = Date.UTC(2026, 0, 31, 12) / 1000;
 
-/** The contents of some lines, or why a line has none. */
+/** Returns the contents of some lines, or the reasons why they are not rows. */
 function readRows(reader: RowReader, ...lines: readonly string[]): unknown[] {
   const rows: unknown[] = [];
   for (const line of lines) {
@@ -33,7 +33,7 @@ function readRows(reader: RowReader, ...lines: readonly string[]): unknown[] {
 }
 
 describe('cells of CSV', () => {
-  it('are the original texts of an export', () => {
+  it('the cells of CSV are the original texts of an export', () => {
     const oneLine = fc.string({ unit: 'grapheme' }).filter((text) => !/[\r\n]/.test(text));
     const texts = fc.array(fc.oneof(oneLine, fc.string({ unit: fc.constantFrom(...'\'=+-@;|\t, "a') })), {
       minLength: 1,
@@ -45,7 +45,7 @@ describe('cells of CSV', () => {
     );
   });
 
-  it.each(['"a', 'a"b', '"a"b', '"a",b"'])('are undefined for the wrong quotes of %s', (line) => {
+  it.each(['"a', 'a"b', '"a"b', '"a",b"'])('splitCells returns undefined for the wrong quotes of %s', (line) => {
     expect(splitCells(line)).toBeUndefined();
   });
 
@@ -60,7 +60,7 @@ describe('cells of CSV', () => {
     ['1e3', -1],
     ['0x10', -1],
     [' 1', -1],
-  ])('read the count %j as %d', (text, count) => {
+  ])('parseInteger reads %j as %d', (text, count) => {
     expect(parseInteger(text)).toBe(count);
   });
 
@@ -74,11 +74,11 @@ describe('cells of CSV', () => {
     ['0x10', Number.NaN],
     ['Infinity', Number.NaN],
     [' 1', Number.NaN],
-  ])('read the value %j as %d', (text, value) => {
+  ])('parseNumber reads %j as %d', (text, value) => {
     expect(parseNumber(text)).toBe(value);
   });
 
-  it('read milliseconds', () => {
+  it('parseTime reads milliseconds', () => {
     expect(parseTime('2026-01-31T12:00:00.057Z')).toBe(noon * 1000 + 57);
   });
 
@@ -94,30 +94,30 @@ describe('cells of CSV', () => {
     ['1969-12-31T23:59:59Z', Number.NaN],
     ['yesterday', Number.NaN],
     ['', Number.NaN],
-  ])('read the time %j as %d', (text, time) => {
+  ])('TimeReader reads %j as %d', (text, time) => {
     expect(new TimeReader().read(text)).toBe(time);
   });
 });
 
-describe('an export', () => {
-  it('of CSV may have its columns in any order, and others', () => {
+describe('the readers of usage exports', () => {
+  it('accept CSV with columns in any order, and with further columns', () => {
     const reader = csvReader('f.csv', 'feature,checks,more,time,variant');
     expect(readRows(reader, 'checkout,5,x,2026-01-31T12:00:00Z,"on, or off"')).toEqual([
       [undefined, noon, 'checkout', 'on, or off', 5, 0, 0],
     ]);
   });
 
-  it('of CSV must have the necessary columns', () => {
+  it('require the necessary columns of CSV', () => {
     expect(() => csvReader('f.csv', 'time,variant')).toThrow(/f\.csv.*lacks the columns feature, checks/);
   });
 
-  it('of CSV must not repeat a column, except those without a name', () => {
+  it('reject CSV with a repeated column, unless it has no name', () => {
     const header = 'time,feature,variant,checks';
     expect(() => csvReader('f.csv', `${header},checks,time`)).toThrow(/f\.csv.*repeats the columns checks, time$/);
     expect(readRows(csvReader('f.csv', `${header},,`), '2026-01-31T12:00:00Z,checkout,on,5,,')).toHaveLength(1);
   });
 
-  it('has no counts that exceed 2^53 - 1 together', () => {
+  it('reject counts that exceed 2^53 - 1 together', () => {
     const reader = csvReader('f.csv', 'time,feature,variant,checks,used');
     const row = (checks: number, used: number) => `2026-01-31T12:00:00Z,checkout,on,${checks},${used}`;
     const most = Number.MAX_SAFE_INTEGER;
@@ -129,7 +129,7 @@ describe('an export', () => {
     ]);
   });
 
-  it('of CSV may have bad lines', () => {
+  it('report bad lines of CSV', () => {
     const reader = csvReader('f.csv', 'time,environment,feature,variant,checks,used,viewed');
     const lines = [
       '2026-01-31T12:00:00Z,Production,checkout,on,5,3',
@@ -151,7 +151,7 @@ describe('an export', () => {
     ]);
   });
 
-  it('of NDJSON may have bad lines', () => {
+  it('report bad lines of NDJSON', () => {
     const row = { time: '2026-01-31T12:00:00Z', environment: 'Production', feature: '__proto__', variant: 'on' };
     const lines = ['{', '[]', '1', JSON.stringify(row), JSON.stringify({ ...row, checks: 2 ** 53 })];
     expect(readRows(ndjsonReader(), ...lines, JSON.stringify({ ...row, checks: 5, viewed: 2 }))).toEqual([
@@ -165,13 +165,13 @@ describe('an export', () => {
   });
 });
 
-describe('an export of measurements', () => {
+describe('the readers of measurement exports', () => {
   const header = 'time,environment,metric,feature,variant,kind,value,sum,count,last,lastAt,min,max';
   const time = '2026-01-31T12:00:00Z';
   const lastAt = '2026-01-31T12:00:30.250Z';
   const values = [3.5, 2, 1, noon * 1000 + 30_250, 1, 2.5];
 
-  it('of CSV has metrics of the application, and of features', () => {
+  it('read metrics of the application, and of features, from CSV', () => {
     const reader = csvReader('f.csv', header);
     const lines = [
       `${time},Production,purchases,,,counter,3.5,3.5,2,1,${lastAt},1,2.5`,
@@ -183,7 +183,7 @@ describe('an export of measurements', () => {
     ]);
   });
 
-  it('of CSV may have bad lines', () => {
+  it('report bad lines of CSV', () => {
     const row = (text: string) => `${time},Production,${text}`;
     const lines = [
       row(`,,,counter,3,3,2,1,${lastAt},1,2`),
@@ -203,11 +203,11 @@ describe('an export of measurements', () => {
     ]);
   });
 
-  it('of CSV must have the necessary columns', () => {
+  it('require the necessary columns of CSV', () => {
     expect(() => csvReader('f.csv', 'time,metric,sum')).toThrow(/lacks the columns count, last, lastAt/);
   });
 
-  it('of NDJSON has null for what is missing', () => {
+  it('accept null for missing names in NDJSON', () => {
     const row = { time, environment: 'Production', metric: 'purchases', feature: null, variant: null };
     const line = JSON.stringify({ ...row, sum: 3.5, count: 2, last: 1, lastAt, min: 1, max: 2.5 });
     expect(readRows(ndjsonReader(), line, JSON.stringify(row))).toEqual([
@@ -217,12 +217,12 @@ describe('an export of measurements', () => {
   });
 });
 
-describe('tables of Unleash', () => {
+describe('the readers of Unleash tables', () => {
   const metrics = 'feature_name,app_name,environment,timestamp,yes,no';
   const variants = 'feature_name,app_name,environment,timestamp,variant,count';
   const key = 'checkout,web,production,2026-01-31 12:00:00+00';
 
-  it('without variants count yes as enabled and no as disabled', () => {
+  it('count yes as enabled and no as disabled without variants', () => {
     const reader = unleashReader('m.csv', metrics, new VariantChecks());
     expect(readRows(reader, `${key},5,2`, `${key},0,1`, `${key},0,0`, `${key},-1,0`)).toEqual([
       ['production', noon, 'checkout', 'enabled', 5, 0, 0],
@@ -232,7 +232,7 @@ describe('tables of Unleash', () => {
     ]);
   });
 
-  it('count what no variant covers as enabled and disabled', () => {
+  it('count checks without a variant as enabled and disabled', () => {
     const covered = new VariantChecks();
     const reader = unleashVariantsReader('v.csv', variants, covered);
     const rows = [`${key},blue,3`, `${key},red,1`, `${key},disabled,9`, `${key.replace('web', 'app')},blue,7`];
@@ -251,7 +251,7 @@ describe('tables of Unleash', () => {
     ]);
   });
 
-  it('of days may have a date', () => {
+  it('accept a date in tables of days', () => {
     const reader = unleashReader('d.csv', metrics.replace('timestamp', 'date'), new VariantChecks());
     expect(readRows(reader, 'checkout,web,production,2026-01-31,5,0')).toEqual([
       ['production', noon - 43_200, 'checkout', 'enabled', 5, 0, 0],

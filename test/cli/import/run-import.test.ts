@@ -6,8 +6,8 @@ import { file, header, importing } from './importing.ts';
 
 const { admin, api, run, exported } = importing();
 
-describe('a file', () => {
-  it('is counted at its times, in buckets of the retention', async () => {
+describe('import', () => {
+  it('counts a file at its times, in buckets of the retention', async () => {
     const { summary, failure } = await run(
       file(
         `\ufeff${header}`,
@@ -37,7 +37,7 @@ describe('a file', () => {
     });
   });
 
-  it('counts once, whatever its name', async () => {
+  it('counts a file once, whatever its name', async () => {
     const lines = [header, '2026-01-01T00:00:00Z,Production,checkout,on,1,1,1'];
     await run(file(...lines));
     const before = await exported('hour');
@@ -50,7 +50,7 @@ describe('a file', () => {
     expect((await run(file(...lines, lines[1]!))).summary).toMatchObject({ imported: 2 });
   });
 
-  it('is only checked with --dry-run', async () => {
+  it('checks a file without counting it with --dry-run', async () => {
     const path = file(
       header,
       '2026-01-01T00:00:00Z,Production,checkout,on,1,1,1',
@@ -63,18 +63,18 @@ describe('a file', () => {
     expect((await run(path, '--format csv --dry-run')).summary).toMatchObject({ imported: 0, repeated: 1 });
   });
 
-  it('with bad lines is imported without them', async () => {
+  it('imports a file without its bad lines', async () => {
     const good = '2026-01-01T00:00:00Z,Production,checkout,on,1,1,1';
     const path = file(header, good, 'nonsense', good, good.replace('checkout', ''));
     const rejected = join(temporaryDirectory(), 'bad.csv');
     const { summary, context, failure } = await run(path, `--format csv --bad-lines ${rejected}`);
-    expect(failure).toMatchObject({ kind: 'found', message: 'Bad lines, which are not imported: 2' });
+    expect(failure).toMatchObject({ kind: 'found', message: 'Bad lines that were not imported: 2' });
     expect(context.output.err).toContain(`${path}:3: wrong number of cells\n${path}:5: feature is not a valid name\n`);
     expect(summary).toMatchObject({ imported: 2, badLines: 2, firstBadLines: [{ line: 3 }, { line: 5 }] });
     expect(readFileSync(rejected, 'utf8')).toBe(`${header}\nnonsense\n${good.replace('checkout', '')}\n`);
   });
 
-  it('that is not UTF-8 in some lines is imported without them', async () => {
+  it('imports a file without its lines that are not UTF-8', async () => {
     const path = file(header);
     const rows = [
       '2026-01-01T00:00:00Z,Production,caf\xe9,on,1,1,1\n',
@@ -85,7 +85,7 @@ describe('a file', () => {
     expect(summary).toMatchObject({ imported: 1, firstBadLines: [{ line: 2, reason: 'not UTF-8' }] });
   });
 
-  it.each([2, 3.5, 5])('with a line of %d MiB is imported without it', async (length) => {
+  it.each([2, 3.5, 5])('imports a file without a line of %d MiB', async (length) => {
     const long = 'x'.repeat(length * 1024 * 1024);
     const row = (feature: string) => `2026-01-01T00:00:00Z,Production,${feature},on,1,1,1`;
     const within = await run(file(header, row('tea'), long, row('cake')));
@@ -97,7 +97,7 @@ describe('a file', () => {
     expect((await run(last)).summary).toMatchObject({ imported: 1, badLines: 1, firstBadLines });
   });
 
-  it('without rows is reported, and nothing is imported', async () => {
+  it('reports a file without rows, and imports nothing', async () => {
     const path = file(header);
     const { summary, context, failure } = await run(path);
     expect(failure).toBeUndefined();
@@ -106,7 +106,7 @@ describe('a file', () => {
     expect((await run(file())).context.output.err).toContain('holds no rows');
   });
 
-  it('with rows of several environments needs one of them', async () => {
+  it('requires the choice of an environment if the file has rows of several', async () => {
     const path = file(header, '2026-01-01,prod,checkout,on,1,0,0', '2026-01-01,test,checkout,on,2,0,0');
     expect((await run(path)).failure).toMatchObject({
       message: 'Cannot import rows of several environments: use --from-environment with one of prod, test',
@@ -121,12 +121,12 @@ describe('a file', () => {
     expect(summary).toMatchObject({ counts: 1, checks: 2, ofOtherEnvironments: 1, imported: 1 });
   });
 
-  it('that does not exist is refused', async () => {
+  it('refuses a file that does not exist', async () => {
     expect((await run('/nowhere.csv')).failure).toMatchObject({ message: /Cannot read \/nowhere\.csv: ENOENT/ });
     expect(existsSync('/nowhere.csv')).toBe(false);
   });
 
-  it('is imported up to a time with --before, and that import counts once', async () => {
+  it('imports a file up to a time with --before, and counts that import once', async () => {
     const path = file(
       header,
       '2026-01-01T10:00:00Z,Production,checkout,on,1,0,0',
@@ -144,7 +144,7 @@ describe('a file', () => {
     });
   });
 
-  it('is imported in part if a signal arrives, and the rest by the same command', async () => {
+  it('imports a part of a file if a signal arrives, and the rest by the same command', async () => {
     const rows = Array.from({ length: 40_000 }, (_, n) => `2026-01-01,Production,flag-${n % 7},on,1,0,0`);
     const path = file(header, ...rows);
     let parts = 0;
@@ -167,7 +167,7 @@ describe('a file', () => {
     expect(lines.reduce((all, line) => all + Number(line.split(',')[4]), 0)).toBe(40_000);
   });
 
-  it('of several parts is counted completely', async () => {
+  it('counts a file of several parts completely', async () => {
     const rows = Array.from({ length: 10_000 }, (_, n) => `2026-01-01,Production,flag-${n % 700},on,${n % 7},0,0`);
     const { summary } = await run(file(header, ...rows));
     expect(summary).toMatchObject({ counts: 10_000, imported: 10_000 });
@@ -177,7 +177,7 @@ describe('a file', () => {
   });
 });
 
-it('tables of Unleash are imported together', async () => {
+it('import reads both tables of Unleash together', async () => {
   const key = 'checkout,web,production,2025-12-31 12:00:00+00';
   const metrics = file(
     'feature_name,app_name,environment,timestamp,yes,no',

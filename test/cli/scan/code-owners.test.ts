@@ -3,7 +3,7 @@ import ignore from 'ignore';
 import { describe, expect, test } from 'vitest';
 import { CodeOwners } from '../../../src/cli/scan/code-owners.ts';
 
-describe('the owners of a file', () => {
+describe('CodeOwners', () => {
   const text = `
 # A comment
 *            @org/all
@@ -33,11 +33,11 @@ not-an-owner here
     ['a b/c.txt', ['@org/space']],
     ['build/logs/x', ['@org/logs']],
     ['README.md', []],
-  ])('%s are %j', (path, owners) => {
+  ])('the owners of %s are %j', (path, owners) => {
     expect(new CodeOwners(text).of(path)).toEqual(owners);
   });
 
-  test('are those of each section, with its defaults and exclusions', () => {
+  test('owners come from each section, with its defaults and exclusions', () => {
     const owners = new CodeOwners(`
 * @org/all
 [Docs] @org/docs
@@ -66,7 +66,7 @@ const pattern = fc
   )
   .map(([start, parts, end]) => `${start}${parts.join('/')}${end}`);
 
-test('a pattern matches as in .gitignore, except that a last star does not match below folders', () => {
+test('a pattern matches as in .gitignore, except that a final star does not match in subfolders', () => {
   fc.assert(
     fc.property(pattern, path, (each, file) => {
       const matches = new CodeOwners(`${each} @x`).of(file).length > 0;

@@ -34,7 +34,7 @@ test.each([
   ['isEnabled(\n      "newer",\n)', ['call newer']],
   [`isEnabled("${'x'.repeat(257)}")`, []],
   ["it's the checkout, isn't it", ['word checkout']],
-])('%s', (text, expected) => {
+])('finds the names in %s', (text, expected) => {
   const found = Array.from(finder.in(text), ({ name, index, as }) => {
     expect(text.slice(index, index + name.length)).toBe(name);
     return `${as} ${name}`;
@@ -47,12 +47,12 @@ test.each([
   ['a quote that is open', `flag("${"\\'".repeat(300_000)}`],
   ['a call without an argument', `flag${' '.repeat(600_000)}`],
   ['words with dots', 'checkout.'.repeat(100_000)],
-])('a long line of %s is read once, not once for each', (_, line) => {
+])('a long line of %s is scanned once, not repeatedly', (_, line) => {
   const names = new Set(Array.from(finder.in(`${line}; flag("newer")`), ({ name }) => name));
   expect([...names].filter((name) => name !== 'checkout')).toEqual(['newer']);
 });
 
-test('finds any known name between spaces, and not within another word', () => {
+test('finds any known name between spaces, but not within another word', () => {
   const name = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }).filter((each) => !/\s/.test(each));
   fc.assert(
     fc.property(name, (name) => {

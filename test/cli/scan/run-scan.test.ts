@@ -35,7 +35,7 @@ async function run(...argv: string[]): Promise<{ out: string; err: string }> {
   return context.output;
 }
 
-describe('a scan', () => {
+describe('features scan', () => {
   it('shows differences, their places and similar names', async () => {
     const { out, err } = await run();
     expect(
@@ -101,7 +101,7 @@ describe('a scan', () => {
     await run('--fail-if-any');
   });
 
-  it('is refused for a path that is not a directory', async () => {
+  it('refuses a path that is not a directory', async () => {
     directory = join(directory, 'a b.ts');
     await expect(run()).rejects.toThrow(UsageError);
   });

@@ -92,7 +92,7 @@ test.each([
   ['..', 'src/app', ['app/main.ts']],
   ['app', 'src', ['app/main.ts']],
   ['../src', 'src', ['app/main.ts']],
-])('paths of %s, seen from %s, are those that a caller would name', (operand, from, expected) => {
+])('paths of %s, seen from %s, are the paths that a caller would name', (operand, from, expected) => {
   const directory = repository({ 'src/app/main.ts': 'a' });
   const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
   const files = sourceFiles(operand, counts, join(directory, from));

@@ -9,11 +9,11 @@ export interface RequestContent {
   readonly body?: unknown;
 }
 
-/** The parts of a browser that sign-in to the console needs: it keeps cookies, and follows redirects only on request. */
+/** A browser for signing in to the console: keeps cookies, and follows redirects only on request. */
 export class ConsoleBrowser {
-  /** By their names. */
+  /** Cookies by name. */
   readonly cookies = new Map<string, string>();
-  /** The values of `Set-Cookie` of the last reply. */
+  /** The values of `Set-Cookie` of the last response. */
   lastCookies: readonly string[] = [];
   readonly #http: string;
 
@@ -21,7 +21,7 @@ export class ConsoleBrowser {
     this.#http = http;
   }
 
-  /** Opens an address, whatever host it names: the service answers for all of them. */
+  /** Opens an address, whatever host it names: the service responds for all hosts. */
   async go(target: string | URL, sent: RequestContent = {}, method = 'GET'): Promise<Response> {
     const { pathname, search } = new URL(target, 'http://any');
     const cookie = Array.from(this.cookies, (pair) => pair.join('=')).join('; ');
@@ -68,23 +68,23 @@ export class ConsoleBrowser {
     return readLocation(await post({ form: next, action: 'new-password', password: own, again: own }));
   }
 
-  /** Signs in. @returns the reply of the callback */
+  /** Signs in. @returns the response of the callback */
   async signIn(person: Person, query: Parameters = {}): Promise<Response> {
     return this.go(await this.authorize(await this.begin(query), person));
   }
 
-  /** The status that the management API answers. */
+  /** Returns the status of a request to the management API. */
   async status(): Promise<number> {
     return (await this.ask('GET', '/api/v2/users/me')).status;
   }
 
-  /** Who is signed in; `null` when no one is. */
+  /** Returns the signed-in user; `null` without one. */
   async who(): Promise<string | null> {
     const { user } = (await (await this.ask('GET', '/console/session')).json()) as { user: { email: string } | null };
     return user?.email ?? null;
   }
 
-  /** The cookie of the session: its name and value; `undefined` without one. */
+  /** Name and value of the session cookie; `undefined` without a session. */
   get session(): readonly [name: string, value: string] | undefined {
     return [...this.cookies].find(([name]) => name.includes('flagmeter-console'));
   }
@@ -101,7 +101,7 @@ export class ConsoleBrowser {
   }
 }
 
-/** The address that a reply redirects to. @throws {Error} when it does not */
+/** Returns the address that a response redirects to. @throws {Error} if it does not redirect */
 export function readLocation(response: Response): URL {
   const location = response.headers.get('location');
   if (response.status !== 303 || location === null) throw new Error(`no redirect, but ${response.status}`);

@@ -43,7 +43,7 @@ export async function listSignIns(
   return ((await response.json()) as { items: [] }).items;
 }
 
-/** When the session ends, Unix ms. */
+/** Returns the end of the session, Unix ms. */
 export async function expiry(browser: ConsoleBrowser): Promise<number> {
   const response = await browser.ask('GET', '/console/session');
   return Date.parse(((await response.json()) as { expiresAt: string }).expiresAt);

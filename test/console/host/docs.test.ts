@@ -35,7 +35,7 @@ describe('the docs', () => {
       expect(contents).toContain(`<li><a href="./docs/${name}">`);
   });
 
-  test('have no page of an unknown name', async () => {
+  test('have no page at an unknown name', async () => {
     expect((await get('/docs/nothing', { accept: 'text/html' })).status).toBe(404);
     expect((await get('/docs/nothing')).headers.get('content-type')).toBe('application/problem+json');
   });

@@ -16,14 +16,14 @@ describe('the document', () => {
     '/settings',
     '/settings/you',
     '/console/signed-in',
-  ])('is at %s', async (path) => {
+  ])('is served at %s', async (path) => {
     const response = await get(path);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(await response.text()).toContain(`/console/files/${bundle.script}`);
   });
 
-  test('loads the scripts of its page at once', async () => {
+  test('preloads the scripts of its page', async () => {
     const page = await (await get('/apps/app_1/Production/flag?name=x')).text();
     const hinted = [...page.matchAll(/rel="modulepreload" href="\/console\/files\/([^"]+)"/g)];
     const scripts = bundle.pages['flag']!.filter((name) => name !== bundle.script);
@@ -51,7 +51,7 @@ describe('the document', () => {
     );
   });
 
-  test('may run only its own script, call only the configured hosts, and not be framed', async () => {
+  test('can run only its own script, call only the configured hosts, and not be framed', async () => {
     const policy = (await get('/')).headers.get('content-security-policy') ?? '';
     const rules = new Map(
       policy.split(';').map((rule) => {
@@ -96,7 +96,7 @@ describe('a file', () => {
     expect(await response.text()).toContain(':focus-visible');
   });
 
-  test('of another version does not exist', async () => {
+  test('does not exist under the name of another version', async () => {
     expect((await get('/console/files/main-000000000000.js')).status).toBe(404);
   });
 });

@@ -20,7 +20,7 @@ describe('signing out', () => {
     expect((await fixture.audit())[0]).toMatchObject({ action: 'session.ended' });
   });
 
-  test('ends the sessions of other attempts of the browser, but not those of other browsers', async () => {
+  test('ends the sessions of other attempts of the browser, but not sessions of other browsers', async () => {
     const browser = await fixture.signedIn();
     const elsewhere = await fixture.signedIn();
     const [name, first] = browser.session!;
@@ -42,7 +42,7 @@ describe('signing out', () => {
   });
 });
 
-describe('the session ends', () => {
+describe('the session', () => {
   test.each<readonly [what: string, end: (browser: ConsoleBrowser, id: string) => Promise<unknown>]>([
     ['with a new password', () => fixture.changePassword(fixture.admin.password)],
     [
@@ -56,14 +56,14 @@ describe('the session ends', () => {
         await fixture.asKey('DELETE', `/api/v2/users/${id}/sessions/${signIn}`, 204);
       },
     ],
-  ])('%s', async (_, end) => {
+  ])('ends %s', async (_, end) => {
     const browser = await fixture.signedIn();
     await end(browser, await readUserId(browser));
     expect(await browser.status()).toBe(401);
     expect(await browser.who()).toBeNull();
   });
 
-  test('with its user', async () => {
+  test('ends with its user', async () => {
     const person = { email: 'gone@example.com', password: 'a password of theirs' };
     await fixture.asKey('POST', '/api/v2/users', 201, { ...person, name: 'Gone' });
     const browser = await fixture.signedIn(person);
@@ -72,7 +72,7 @@ describe('the session ends', () => {
     expect(await browser.who()).toBeNull();
   });
 
-  test('twelve hours after its last use, which is recorded every five minutes', async () => {
+  test('ends twelve hours after its last use, which is recorded every five minutes', async () => {
     const browser = await fixture.signedIn();
     for (let times = 0; times < 3; times += 1) {
       fixture.clock.advance(11.9 * hourMs);
@@ -88,7 +88,7 @@ describe('the session ends', () => {
     expect(await browser.who()).toBeNull();
   });
 
-  test('a week after the sign-in, even if it is used', async () => {
+  test('ends a week after the sign-in, even if it is used', async () => {
     const browser = await fixture.signedIn();
     const end = Math.floor(fixture.clock.now() / 1000) * 1000 + 7 * 24 * hourMs;
     while (fixture.clock.now() + 11 * hourMs < end) {
@@ -103,7 +103,7 @@ describe('the session ends', () => {
     expect(await browser.status()).toBe(401);
   });
 
-  test('not with the server: it survives a restart', async () => {
+  test('survives a restart of the server', async () => {
     const args = ['--base-url', 'https://console.example', '--auth-url', 'https://auth.example'];
     const before = await openSignIn({ args });
     const browser = new ConsoleBrowser(before.service);
@@ -116,7 +116,7 @@ describe('the session ends', () => {
   });
 });
 
-/** Asks until something holds that is written in the background. */
+/** Repeats a check until a background write has taken effect. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds()));
 }

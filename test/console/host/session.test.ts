@@ -42,10 +42,10 @@ describe('the cookie', () => {
     ['from another port of the same machine', { 'sec-fetch-site': 'same-site' }, 401],
     ['from the address bar', { 'sec-fetch-site': 'none' }, 401],
     ['from two sites', { 'sec-fetch-site': 'same-origin, cross-site' }, 401],
-    ['from a client that does not say where from', { 'sec-fetch-site': '' }, 401],
-    ['beside a token that is not valid', { authorization: 'Bearer x' }, 401],
-    ['beside another scheme', { authorization: 'Basic eDp5' }, 401],
-  ])('%s: %j is answered %i', async (_, headers, status) => {
+    ['from a client that does not name a site', { 'sec-fetch-site': '' }, 401],
+    ['next to an invalid token', { authorization: 'Bearer x' }, 401],
+    ['next to another scheme', { authorization: 'Basic eDp5' }, 401],
+  ])('sent %s with headers %j gets status %i', async (_, headers, status) => {
     const browser = await fixture.signedIn();
     const sent = Object.entries({ ...ownPage, ...headers }).filter(([, value]) => value !== '');
     for (const [method, path] of [
@@ -60,7 +60,7 @@ describe('the cookie', () => {
     }
   });
 
-  test('is ignored beside a valid token', async () => {
+  test('is ignored next to a valid token', async () => {
     const browser = await fixture.signedIn(fixture.outsider);
     const { http, credentials } = fixture.service;
     const authorization = `Bearer ${await token(http, credentials)}`;
@@ -68,7 +68,7 @@ describe('the cookie', () => {
     expect(await response.json()).toMatchObject({ id: credentials.clientId });
   });
 
-  test('is ignored if it is sent twice: one of them was planted', async () => {
+  test('is ignored if it is sent twice, because one was planted', async () => {
     const browser = await fixture.signedIn();
     const outsider = await fixture.signedIn(fixture.outsider);
     const [name, value] = browser.session!;
@@ -86,9 +86,9 @@ describe('the cookie', () => {
     ['an empty value', () => ''],
     ['no session', () => `${'x'.repeat(22)}.${'y'.repeat(43)}`],
     ['another secret', (value: string) => value.replace(/\..*/, `.${'y'.repeat(43)}`)],
-    ['more behind it', (value: string) => `${value}x`],
+    ['more characters', (value: string) => `${value}x`],
     ['the key of the session', (_: string, key: string) => key],
-  ])('with %s is refused', async (_, forged) => {
+  ])('is refused with %s', async (_, forged) => {
     const browser = await fixture.signedIn();
     const [name, value] = browser.session!;
     const [{ sessions }] = (await listSignIns(browser)) as [Awaited<ReturnType<typeof listSignIns>>[0]];
@@ -118,8 +118,8 @@ describe('the cookie', () => {
   });
 });
 
-describe('requests of other pages are refused', () => {
-  test('a posted form of any content type', async () => {
+describe('requests of other pages', () => {
+  test('a posted form of any content type is refused', async () => {
     const browser = await fixture.signedIn();
     for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
       const headers = { 'content-type': type, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };

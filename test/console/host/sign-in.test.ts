@@ -63,7 +63,7 @@ describe.each([
     () => '__Host-flagmeter-console',
     '; Secure',
   ],
-])('%s', (_, args, cookieName, secure) => {
+])('a sign-in %s', (_, args, cookieName, secure) => {
   test('limits the session cookie to this host, without access for scripts', async () => {
     const { service, admin } = args.length === 0 ? fixture : await openSignIn({ args });
     const browser = new ConsoleBrowser(service);
@@ -121,7 +121,7 @@ describe('an address to return to', () => {
 });
 
 describe('the callback', () => {
-  /** What the page says that the callback shows, with parameters of the address changed; `null` leaves one out. */
+  /** Returns the text of the callback's page, with changed parameters of the address; `null` removes a parameter. */
   async function readRefusal(changed: Readonly<Record<string, string | null>>, browser = newBrowser()) {
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     for (const [name, value] of Object.entries(changed))
@@ -164,7 +164,7 @@ describe('the callback', () => {
     await victim.begin();
     expect(await shownBy(await victim.go(callback))).toBe(unknown);
     expect(victim.session).toBeUndefined();
-    // Also with the state of the own attempt: its verifier is not the one of the code.
+    // Also with the state of the own attempt: its verifier does not match the code.
     const own = await victim.begin();
     callback.searchParams.set('state', own.searchParams.get('state')!);
     expect((await victim.go(callback)).status).toBe(400);
@@ -200,7 +200,7 @@ describe('the callback', () => {
   });
 });
 
-test('two tabs sign in at once, in any order, and both go on', async () => {
+test('two tabs sign in at the same time, in any order, and both continue', async () => {
   const browser = newBrowser();
   const first = await browser.begin({ return: '/first' });
   const second = await browser.begin({ return: '/second' });
@@ -253,7 +253,7 @@ test('a browser that calls the machine by another name is sent to the base URL f
   await service.stop();
 });
 
-test('the console is below a path of its host, when the base URL says so', async () => {
+test('the console is below a path of its host if the base URL has a path', async () => {
   const { service, admin } = await openSignIn({
     args: ['--base-url', 'https://tools.example/flags', '--auth-url', 'https://auth.example'],
   });

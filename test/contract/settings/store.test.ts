@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type ConfigSources, loadConfig } from '../../../src/serve/config/config.ts';
 
-/** Loads from flags, variables and the file `f.json`; the file's content may be text or an object. */
+/** Loads from options, variables and the file `f.json`, whose content can be text or an object. */
 function load(argv: string[], env: ConfigSources['env'], file: unknown) {
   const readFile = (path: string) => {
     if (path !== 'f.json') throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
@@ -13,15 +13,15 @@ function load(argv: string[], env: ConfigSources['env'], file: unknown) {
 const postgres = 'postgres://flagmeter:pass@db1:5432,db2/flagmeter?sslmode=verify-full';
 
 it.each<[string, string[], ConfigSources['env'], unknown]>([
-  ['a flag', ['--postgres', postgres], {}, undefined],
+  ['an option', ['--postgres', postgres], {}, undefined],
   ['a variable', [], { FLAGMETER_POSTGRES: postgres }, undefined],
   ['the configuration file', ['--config=f.json'], {}, { postgres }],
-  ['a file of its own', ['--postgres-file=f.json'], {}, `${postgres}\n`],
+  ['a separate file', ['--postgres-file=f.json'], {}, `${postgres}\n`],
   ['a file that a variable names', [], { FLAGMETER_POSTGRES_FILE: 'f.json' }, postgres],
-  ['the flag of an earlier version', [`--engine=${postgres}`], {}, undefined],
+  ['the option of an earlier version', [`--engine=${postgres}`], {}, undefined],
   ['the variable of an earlier version', [], { FLAGMETER_ENGINE: postgres }, undefined],
   ['the key of an earlier version', ['--config=f.json'], {}, { engine: postgres }],
-  ['the file flag of an earlier version', ['--engine-file=f.json'], {}, postgres],
+  ['the file option of an earlier version', ['--engine-file=f.json'], {}, postgres],
 ])('takes the URL of PostgreSQL from %s', (_, argv, env, file) => {
   expect(load(argv, env, file)).toMatchObject({ postgres, spoolMax: 4 * 1024 ** 3 });
 });

@@ -5,15 +5,15 @@ import { chunk, chunkedHead, declare, get, host, post } from '../support/request
 import { bodyLimit } from '../support/routes.ts';
 import { arrival, json, readRefusal, type Target } from '../support/target.ts';
 
-/** Required handling of bodies by every engine: complete, too large, and truncated. */
+/** Required handling of bodies by every HTTP engine: complete, too large, and truncated. */
 export function bodies({ open, ask }: Target): void {
-  describe.concurrent('a body', () => {
-    it('may have a declared length', async () => {
+  describe.concurrent('request bodies', () => {
+    it('accepts a declared length', async () => {
       const response = await ask(post('/echo', 'hello'));
       expect([response.status, response.body.toString()]).toEqual([200, 'hello']);
     });
 
-    it('may be chunked', async () => {
+    it('accepts chunks', async () => {
       const client = await open();
       client.write(`${chunkedHead('/echo')}${chunk('hello ')}`);
       await sleep(20);
@@ -27,12 +27,12 @@ export function bodies({ open, ask }: Target): void {
       ['no length', `POST /echo HTTP/1.1\r\n${host}\r\n`],
       ['length 0', post('/echo', '')],
       ['no chunks', `${chunkedHead('/echo')}0\r\n\r\n`],
-    ])('with %s is empty', async (_, request) => {
+    ])('reads a body with %s as empty', async (_, request) => {
       const response = await ask(request);
       expect([response.status, response.body.length]).toEqual([200, 0]);
     });
 
-    it('of any bytes and of the maximum size is unchanged', async () => {
+    it('passes on a body of any bytes and of the maximum size unchanged', async () => {
       const bytes = Buffer.alloc(bodyLimit).map((_, at) => (at * 31) % 256);
       const response = await ask(Buffer.concat([Buffer.from(declare('/echo', bytes.length)), bytes]));
       expect(response.body.equals(bytes)).toBe(true);
@@ -41,7 +41,7 @@ export function bodies({ open, ask }: Target): void {
     it.each([
       ['small', 4096, 0],
       ['large', 10_000, 10_000],
-    ])('that is %s holds %i bytes, and %i of its budget, until it is released', async (name, length, held) => {
+    ])('a %s body holds %i bytes, and %i of its budget, until it is released', async (name, length, held) => {
       const body = 'x'.repeat(length);
       for (const request of [post(`/hold?${name}`, body), `${chunkedHead(`/hold?${name}`)}${chunk(body)}0\r\n\r\n`]) {
         expect(json(await ask(request))).toEqual({ length, held });
@@ -53,13 +53,13 @@ export function bodies({ open, ask }: Target): void {
       ['declared', () => post('/hold?declared', 'x'.repeat(30_000))],
       ['chunked', () => `${chunkedHead('/hold?chunked')}${chunk('x'.repeat(30_000))}0\r\n\r\n`],
       ['gzip', () => packed('/hold?gzip', 'x'.repeat(30_000))],
-    ])('that does not fit its budget is answered 503 (%s), and uses no memory', async (name, request) => {
+    ])('refuses a body over its budget with 503 (%s), and frees its memory', async (name, request) => {
       const response = await ask(request());
       expect([response.status, json(response).code]).toEqual([503, 'backpressure']);
       expect(json(await ask(get(`/hold?${name}`)))).toEqual({ held: 0 });
     });
 
-    it('that is announced but not sent is not charged, nor is one whose client has disconnected', async () => {
+    it('charges nothing for announced bytes, or for a client that has disconnected', async () => {
       const heldNow = async () => json(await ask(get('/hold?gone'))).held;
       const client = await open();
       client.write(declare('/hold?gone', 15_000));
@@ -71,11 +71,11 @@ export function bodies({ open, ask }: Target): void {
       await expect.poll(heldNow).toBe(0);
     });
 
-    it('may be read after it has arrived', async () => {
+    it('reads a body after it has arrived', async () => {
       expect((await ask(post('/echo-late', 'hello'))).body.toString()).toBe('hello');
     });
 
-    it('may be read while it arrives', async () => {
+    it('reads a body while it arrives', async () => {
       const client = await open();
       client.write(declare('/echo-late', 10));
       for (const piece of ['he', 'llo', 'wor', 'ld']) {
@@ -85,7 +85,7 @@ export function bodies({ open, ask }: Target): void {
       expect((await client.read()).status).toBe(200);
     });
 
-    it('of 48 KiB may take 16 s', async () => {
+    it('allows 16 s for a body of 48 KiB', async () => {
       const client = await open();
       client.write(declare('/echo', 49_152));
       for (let second = 0; second < 16; second += 1) {
@@ -95,7 +95,7 @@ export function bodies({ open, ask }: Target): void {
       expect((await client.read()).body.length).toBe(49_152);
     });
 
-    it('that the handler does not read is skipped, and the connection stays open', async () => {
+    it('skips a body that the handler does not read, and keeps the connection open', async () => {
       const client = await open();
       client.write(declare('/unread', 1_000_000));
       expect((await client.read()).status).toBe(503);
@@ -104,7 +104,7 @@ export function bodies({ open, ask }: Target): void {
       expect((await client.read()).status).toBe(202);
     });
 
-    it.each(['gzip', 'GZIP', 'x-gzip'])('in %s is decompressed', async (encoding) => {
+    it.each(['gzip', 'GZIP', 'x-gzip'])('decompresses a body in %s', async (encoding) => {
       const packed = gzipSync('hello').toString('latin1');
       expect((await ask(post('/echo', packed, `Content-Encoding: ${encoding}\r\n`))).body.toString()).toBe('hello');
     });
@@ -113,28 +113,28 @@ export function bodies({ open, ask }: Target): void {
       ['exceeds the limit after decompression', 'gzip', gzipSync(Buffer.alloc(bodyLimit + 1)), 413, 'body_too_large'],
       ['is truncated', 'gzip', gzipSync('hello').subarray(0, -3), 400, 'invalid_content_encoding'],
       ['is in an unknown encoding', 'br', Buffer.from('x'), 400, 'invalid_content_encoding'],
-    ])('that %s is refused', async (_, encoding, body, status, code) => {
+    ])('refuses a body that %s', async (_, encoding, body, status, code) => {
       const response = await ask(post('/echo', body.toString('latin1'), `Content-Encoding: ${encoding}\r\n`));
       expect([response.status, json(response).code]).toEqual([status, code]);
     });
   });
 
-  describe.concurrent('a body that is too large', () => {
-    it('is refused by its declared length, before it is sent', async () => {
+  describe.concurrent('body that is too large', () => {
+    it('refuses a body by its declared length, before it is sent', async () => {
       const client = await open();
       client.write(declare('/echo', bodyLimit + 1));
       await readRefusal(client);
       expect(await client.ended).toBe('closed');
     });
 
-    it('is refused by its declared length if it is sent completely', async () => {
+    it('refuses a body by its declared length if it is sent completely', async () => {
       const client = await open();
       client.write(`${declare('/echo', bodyLimit + 1)}${'a'.repeat(bodyLimit + 1)}`);
       await readRefusal(client);
       expect(await client.ended).toBe('closed');
     });
 
-    it('is refused in chunks', async () => {
+    it('refuses a body in chunks', async () => {
       const client = await open();
       client.write(`${chunkedHead('/echo')}${chunk('a'.repeat(bodyLimit))}${chunk('a')}0\r\n\r\n`);
       await readRefusal(client);
@@ -144,7 +144,7 @@ export function bodies({ open, ask }: Target): void {
     it.each([
       ['a declared length', declare('/echo', 8_192_000), Buffer.alloc(16_384, 'a'), ''],
       ['chunks', chunkedHead('/echo'), Buffer.from(chunk('a'.repeat(16_384))), '0\r\n\r\n'],
-    ])('is refused while being sent with %s', async (_, head, piece, end) => {
+    ])('refuses a body while it is being sent with %s', async (_, head, piece, end) => {
       const client = await open();
       client.write(head);
       const flood = client.flood(500 * piece.length, piece);
@@ -154,17 +154,17 @@ export function bodies({ open, ask }: Target): void {
       expect(await client.ended).toBe('closed');
     });
 
-    it('is cut if its sender does not stop', async () => {
+    it('cuts the connection if the sender does not stop', async () => {
       const client = await open();
       client.write(declare('/echo', 1e12));
       const flood = client.flood(1e9);
-      // The client sees the refusal, but may lose its end because the connection is cut.
+      // The client sees the refusal, but can lose its end because the connection is cut.
       expect(await client.status()).toBe(413);
       expect(await flood).toBeLessThan(1e9);
       await client.ended;
     });
 
-    it('is refused if the handler reads it late', async () => {
+    it('refuses a body that the handler reads late', async () => {
       const client = await open();
       client.write(declare('/echo-late', 1_000_000));
       const flood = client.flood(1_000_000, Buffer.alloc(10_000));
@@ -174,12 +174,12 @@ export function bodies({ open, ask }: Target): void {
     });
   });
 
-  describe('a client that disconnects in mid-body', () => {
+  describe('client that disconnects during its body', () => {
     it.each([
       ['declared', `${declare('/echo?declared', 50)}hello`],
       ['chunked', `${chunkedHead('/echo?chunked')}${chunk('hello')}`],
       ['unread', `${declare('/echo-late?unread', 50)}hello`],
-    ])('is reported as gone (%s)', async (query, request) => {
+    ])('the handler gets an error if the client of a body (%s) disconnects', async (query, request) => {
       const client = await open();
       client.write(request);
       await arrival(/\/\S+/.exec(request)![0], await open());
@@ -194,13 +194,13 @@ function packed(path: string, body: string): Uint8Array {
   return Buffer.concat([Buffer.from(declare(path, bytes.length, 'Content-Encoding: gzip\r\n')), bytes]);
 }
 
-/** Required behaviour of every engine, with its clients connected to it. */
+/** Required handling of slow bodies by every HTTP engine. */
 export function slowBodies({ start, open }: Target): void {
-  describe.concurrent('a body that takes too long', () => {
+  describe.concurrent('body that takes too long', () => {
     it.each([
       ['chunks', chunkedHead('/echo'), '1\r\na\r\n'],
       ['a large declared length', declare('/echo-large', 1_000_000), 'a'],
-    ])('is refused although it still arrives, with %s', async (_, head, piece) => {
+    ])('refuses a body that arrives too slowly, with %s', async (_, head, piece) => {
       const hasty = await start({ secondMs: 10 });
       const client = await open(hasty.port);
       client.write(head);
@@ -216,7 +216,7 @@ export function slowBodies({ start, open }: Target): void {
       await hasty.stop();
     });
 
-    it('of 1 MB is awaited while it makes progress', async () => {
+    it('awaits a body of 1 MB while it makes progress', async () => {
       const hasty = await start({ secondMs: 50 });
       const client = await open(hasty.port);
       client.write(declare('/echo-large', 1_000_000));

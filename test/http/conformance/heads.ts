@@ -4,15 +4,15 @@ import type { RawClient } from '../support/raw-client.ts';
 import { chunkedHead, declare, get, host } from '../support/requests.ts';
 import { json, type Target } from '../support/target.ts';
 
-/** Required handling of request heads by every engine. */
+/** Required handling of request heads by every HTTP engine. */
 export function heads({ open, ask }: Target): void {
-  describe.concurrent('the head of a request', () => {
-    it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('contains the method %s', async (method) => {
+  describe.concurrent('request heads', () => {
+    it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('passes on the method %s', async (method) => {
       const response = await ask(`${method} /describe HTTP/1.1\r\n${host}Content-Length: 0\r\n\r\n`);
       expect(json(response)).toMatchObject({ method, path: '/describe', query: '', remoteAddress: '127.0.0.1' });
     });
 
-    it('contains path and query as sent', async () => {
+    it('passes on path and query as sent', async () => {
       const response = await ask(get('/describe?a=%20+b&a=%zz&&c?d'));
       expect(json(response)).toMatchObject({ path: '/describe', query: 'a=%20+b&a=%zz&&c?d' });
     });
@@ -26,19 +26,19 @@ export function heads({ open, ask }: Target): void {
       expect([response.status, json(response).code]).toEqual([400, 'invalid_path']);
     });
 
-    it('contains headers by lower-case name and joins repeated ones', async () => {
+    it('passes on headers by lower-case name and joins repeated ones', async () => {
       const fields = 'X-UPPER: Value\r\nx-two: a\r\nX-Two: b\r\nCookie: a=1\r\ncookie: b=2\r\nX-Empty:\r\n';
       const response = await ask(get('/describe?headers=x-upper,x-two,cookie,x-empty,x-missing', fields));
       expect(json(response).headers).toEqual(['Value', 'a, b', 'a=1; b=2', '', null]);
     });
 
-    it('may have 3 KB of token', async () => {
+    it('accepts a token of 3 KB', async () => {
       const token = `Bearer ${'t'.repeat(3_000)}`;
       const response = await ask(get('/describe?headers=authorization', `Authorization: ${token}\r\n`));
       expect(json(response).headers).toEqual([token]);
     });
 
-    it('may arrive in pieces', async () => {
+    it('accepts a head that arrives in chunks', async () => {
       const client = await open();
       const head = get('/describe?headers=x-a', `X-A: ${'a'.repeat(6_000)}\r\n`);
       for (let at = 0; at < head.length; at += 2_000) {
@@ -48,7 +48,7 @@ export function heads({ open, ask }: Target): void {
       expect(json(await client.read()).headers).toEqual(['a'.repeat(6_000)]);
     });
 
-    it('over 16 KiB is refused with 431', async () => {
+    it('refuses a head over 16 KiB with 431', async () => {
       const client = await open();
       client.write(get('/describe', `X-Long: ${'a'.repeat(17_000)}\r\n`));
       expect((await client.read()).status).toBe(431);
@@ -59,7 +59,7 @@ export function heads({ open, ask }: Target): void {
       ['a length that is not a number', declare('/echo', Number.NaN)],
       ['a negative length', declare('/echo', -5)],
       ['a malformed chunk', `${chunkedHead('/echo')}zz\r\nhello\r\n`],
-    ])('with %s is a bad request that closes the connection', async (_, request) => {
+    ])('refuses %s with 400 and closes the connection', async (_, request) => {
       const client = await open();
       client.write(request);
       expect((await client.read()).status).toBe(400);
@@ -67,7 +67,7 @@ export function heads({ open, ask }: Target): void {
       await client.ended;
     });
 
-    /** Sends two more in the same write, as requests that a proxy took for part of the first. */
+    /** Sends two more requests in the same write, like requests that a proxy took for part of the first. */
     async function smuggle(head: string): Promise<RawClient> {
       const client = await open();
       const end = head.includes('Transfer-Encoding') ? '0\r\n\r\n' : '';
@@ -90,7 +90,7 @@ export function heads({ open, ask }: Target): void {
       ['no value of its coding', 'Transfer-Encoding:\r\n'],
       ['two hosts', host],
       ['two different hosts', 'Host: other\r\n'],
-    ])('with %s is a bad request, and a smuggled request behind it is not answered', async (_, fields) => {
+    ])('refuses %s with 400, and does not respond to a smuggled request behind it', async (_, fields) => {
       const client = await smuggle(`POST /echo HTTP/1.1\r\n${host}${fields}\r\n`);
       expect((await client.read()).status).toBe(400);
       await client.ended;
@@ -103,7 +103,7 @@ export function heads({ open, ask }: Target): void {
       ['a length and chunks', 'Content-Length: 0\r\nTransfer-Encoding: chunked\r\n'],
       ['a space before the colon', 'Transfer-Encoding : chunked\r\n'],
       ['a folded field', 'Transfer-Encoding:\r\n chunked\r\n'],
-    ])('with %s closes the connection, and a smuggled request behind it is not answered', async (_, fields) => {
+    ])('closes the connection on %s, and does not respond to a smuggled request behind it', async (_, fields) => {
       const client = await smuggle(`POST /echo HTTP/1.1\r\n${host}${fields}\r\n`);
       await client.ended;
       expect(client.unread).toMatch(/^(?!.*HTTP\/1.1 2)/s);
@@ -118,7 +118,7 @@ export function heads({ open, ask }: Target): void {
       ['a host with a user', 'Host: a@b\r\n'],
       ['a host with a space', 'Host: a b\r\n'],
       ['a host that is not ASCII', 'Host: \xe9\r\n'],
-    ])('with %s is answered with 400 only', async (_, field) => {
+    ])('responds to %s with 400 only', async (_, field) => {
       const client = await open();
       client.write(`GET /describe HTTP/1.1\r\n${field}\r\n`);
       await client.ended;
@@ -126,18 +126,18 @@ export function heads({ open, ask }: Target): void {
     });
 
     it.each(['example.com', 'example.com:8080', '127.0.0.1:80', '[::1]:8080', 'under_score', 'EXAMPLE.com'])(
-      'may name the host %s',
+      'accepts the host %s',
       async (name) => {
         expect((await ask(`GET /describe HTTP/1.1\r\nHost: ${name}\r\n\r\n`)).status).toBe(200);
       },
     );
 
-    it('of HTTP/1.0, if supported, may omit the host', async () => {
+    it('accepts HTTP/1.0 without a host, if it supports HTTP/1.0', async () => {
       expect([200, 505]).toContain((await ask('GET /describe HTTP/1.0\r\n\r\n')).status);
     });
 
     it.each(['/describe/../items/7', '/items\\7'])(
-      'of HTTP/1.0 cannot bypass the routes with the path %s',
+      'does not bypass the routes for HTTP/1.0 with the path %s',
       async (path) => {
         expect([400, 505]).toContain((await ask(`GET ${path} HTTP/1.0\r\n\r\n`)).status);
       },
@@ -165,7 +165,7 @@ export function heads({ open, ask }: Target): void {
       '/items/.%2f',
       '/describe#a',
       `${'/x'.repeat(9)}${'/..'.repeat(9)}/describe`,
-    ])('with the path %s, which proxies may resolve, is refused', async (path) => {
+    ])('refuses the path %s, which proxies could resolve', async (path) => {
       const response = await ask(get(path));
       expect([response.status, json(response).code]).toEqual([400, 'invalid_path']);
     });
@@ -183,18 +183,18 @@ export function heads({ open, ask }: Target): void {
       ['/items/a"b', 'a"b'],
       ['/items/:id', ':id'],
       ['/items/*', '*'],
-    ])('with the path %s is accepted unchanged', async (path, id) => {
+    ])('accepts the path %s unchanged', async (path, id) => {
       expect(json(await ask(get(path)))).toEqual({ id });
     });
 
     it.each(['/describe/', '//describe', '/items//7', '/', '/x'.repeat(40), '/%64escribe'])(
-      'with the path %s has no route',
+      'finds no route for the path %s',
       async (path) => {
         expect((await ask(get(path))).status).toBe(404);
       },
     );
 
-    it.each(['GET /describe HTTP/2.0', 'nonsense', '\x16\x03\x01\x02'])('%j is not a request', async (line) => {
+    it.each(['GET /describe HTTP/2.0', 'nonsense', '\x16\x03\x01\x02'])('refuses %j as a request', async (line) => {
       const client = await open();
       client.write(`${line}\r\n${host}\r\n`);
       expect([400, 505]).toContain((await client.read()).status);

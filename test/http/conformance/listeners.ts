@@ -6,9 +6,9 @@ import { arrival, json, readRefusal, type Target } from '../support/target.ts';
 
 const pem = (name: string) => fileURLToPath(new URL(`../support/tls/${name}.pem`, import.meta.url));
 
-/** Required behaviour of every engine when it starts and stops listening. */
+/** Required behaviour of every HTTP engine when it starts and stops listening. */
 export function listeners({ start, server, open }: Target): void {
-  describe.concurrent('a listener', () => {
+  describe.concurrent('HTTP listener', () => {
     it('reports an address in use', async () => {
       const address = `127.0.0.1:${server().port}`;
       await expect(start({ port: server().port })).rejects.toThrow(
@@ -76,7 +76,7 @@ export function listeners({ start, server, open }: Target): void {
       await secure.stop();
     });
 
-    it('that is closed answers requests in flight, then accepts no more', async () => {
+    it('sends the responses to requests in flight when it is closed, then accepts no more', async () => {
       const closing = await start();
       const [idle, slow, sending] = [await open(closing.port), await open(closing.port), await open(closing.port)];
       slow.write(get('/until-closing'));
@@ -95,7 +95,7 @@ export function listeners({ start, server, open }: Target): void {
       await closing.stop();
     });
 
-    it('that is closed cuts requests in flight after the grace period', async () => {
+    it('cuts requests in flight after the grace period when it is closed', async () => {
       const closing = await start();
       const [asker, stuck] = [await open(closing.port), await open(closing.port)];
       stuck.write(declare('/echo', 5));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chunk, chunkedHead, declare, get, host, post } from '../support/requests.ts';
 import { json, readRefusal, type Target } from '../support/target.ts';
 
-/** The content of each block of 64 KiB; `undefined` for a mixed one. */
+/** Returns the content of each block of 64 KiB; `undefined` for a mixed block. */
 function numbersIn(body: Buffer): (number | undefined)[] {
   return Array.from({ length: body.length / 65_536 }, (_, at) => {
     const piece = body.subarray(at * 65_536, (at + 1) * 65_536);
@@ -10,10 +10,10 @@ function numbersIn(body: Buffer): (number | undefined)[] {
   });
 }
 
-/** Required handling of connections and replies by every engine. */
+/** Required handling of connections and responses by every HTTP engine. */
 export function replies({ open, ask, start }: Target): void {
-  describe.concurrent('a connection', () => {
-    it('stays open for the next request', async () => {
+  describe.concurrent('HTTP connection', () => {
+    it('keeps a connection open for the next request', async () => {
       const client = await open();
       for (const body of ['one', 'two', 'three']) {
         client.write(post('/echo', body));
@@ -21,22 +21,22 @@ export function replies({ open, ask, start }: Target): void {
       }
     });
 
-    it('is closed on request of the client', async () => {
+    it('closes a connection on request of the client', async () => {
       const client = await open();
       client.write(get('/accept', 'Connection: close\r\n'));
       expect((await client.read()).status).toBe(202);
       expect(await client.ended).toBe('closed');
     });
 
-    it('closes if a pipelined request follows one that is still pending, so that answers are never mixed up', async () => {
+    it('closes a connection on a pipelined request behind a pending one, so that responses never mix', async () => {
       const client = await open();
       client.write(get('/slow') + get('/accept'));
       expect(await client.ended).toBe('closed');
     });
   });
 
-  describe.concurrent('a reply that answers many requests', () => {
-    it('is sent completely each time, on a connection that stays open', async () => {
+  describe.concurrent('reused response', () => {
+    it('sends a reused response completely each time, on a connection that stays open', async () => {
       const client = await open();
       for (let time = 0; time < 3; time += 1) {
         client.write(get('/reused'));
@@ -48,8 +48,8 @@ export function replies({ open, ask, start }: Target): void {
     });
   });
 
-  describe.concurrent('a reply with shared headers', () => {
-    it('has them, and the id of its own request', async () => {
+  describe.concurrent('response with shared headers', () => {
+    it('sends the shared headers, and the id of each request', async () => {
       const client = await open();
       for (const id of ['first', 'second']) {
         client.write(get(`/shared?${id}`));
@@ -63,11 +63,11 @@ export function replies({ open, ask, start }: Target): void {
     });
   });
 
-  describe.concurrent('the headers of every reply', () => {
+  describe.concurrent('default headers', () => {
     it.each([
-      ['an empty reply', get('/accept')],
-      ['a reply that answers many requests', get('/reused')],
-      ['a reply with shared headers', get('/shared?id')],
+      ['a request without content', get('/accept')],
+      ['a route with a reused response', get('/reused')],
+      ['a route with shared headers', get('/shared?id')],
       ['a body', post('/echo', 'x')],
       ['a path without a route', get('/nowhere')],
       ['another method', 'PATCH /echo HTTP/1.1\r\nHost: x\r\n\r\n'],
@@ -75,7 +75,7 @@ export function replies({ open, ask, start }: Target): void {
       ['a path that could be resolved', get('/a/../b')],
       ['an ambiguous head', 'POST /echo HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
       ['a body that is too large', declare('/echo', 100_000_000)],
-    ])('are in the reply to %s', async (_, request) => {
+    ])('the default headers are in the response to %s', async (_, request) => {
       const server = await start({ headers: { 'strict-transport-security': 'max-age=1' } });
       const client = await open(server.port);
       client.write(request);
@@ -93,7 +93,7 @@ export function replies({ open, ask, start }: Target): void {
     it.each([
       ['a declared length', declare('/echo', 5, expectation), 'hello'],
       ['chunks', chunkedHead('/echo', expectation), `${chunk('hello')}0\r\n\r\n`],
-    ])('is answered 100, then with the answer to a body with %s', async (_, head, body) => {
+    ])('responds with 100, and then to a body with %s', async (_, head, body) => {
       const client = await open();
       client.write(head);
       expect((await client.read()).status).toBe(100);
@@ -101,7 +101,7 @@ export function replies({ open, ask, start }: Target): void {
       expect((await client.read()).body.toString()).toBe('hello');
     });
 
-    it('is refused at once if the body would be too large', async () => {
+    it('refuses a body that would be too large without waiting for it', async () => {
       const client = await open();
       client.write(declare('/echo', 1_000_000, expectation));
       expect((await client.read()).status).toBe(100);
@@ -110,29 +110,29 @@ export function replies({ open, ask, start }: Target): void {
     });
   });
 
-  describe.concurrent('a reply', () => {
-    it('without a body has length 0', async () => {
+  describe.concurrent('HTTP response', () => {
+    it('sends length 0 without a body', async () => {
       const { status, headers } = await ask(get('/accept'));
       expect([status, headers.get('content-length'), headers.has('content-type')]).toEqual([202, '0', false]);
     });
 
-    it('without content has no length', async () => {
+    it('sends no length with 204', async () => {
       const { status, headers } = await ask(get('/no-content'));
       expect([status, headers.has('content-length')]).toEqual([204, false]);
     });
 
-    it('has its own content type and the length in bytes', async () => {
+    it('sends the content type of the handler and the length in bytes', async () => {
       const { headers, body } = await ask(get('/text'));
       expect([headers.get('content-type'), headers.get('content-length')]).toEqual(['text/x', '9']);
       expect(body.toString()).toBe('häßlich');
     });
 
-    it('has a date', async () => {
+    it('sends a date', async () => {
       const { headers } = await ask(get('/accept'));
       expect(Math.abs(Date.parse(headers.get('date')!) - Date.now())).toBeLessThan(10_000);
     });
 
-    it('to HEAD has the length of the body, but no body', async () => {
+    it('sends the length of the body to HEAD, but no body', async () => {
       const client = await open();
       client.write(`HEAD /items/7 HTTP/1.1\r\n${host}\r\n`);
       const { status, headers } = await client.read('HEAD');
@@ -147,37 +147,40 @@ export function replies({ open, ask, start }: Target): void {
       ['PUT', '/items/7', 405, 'GET, HEAD, OPTIONS'],
       ['HEAD', '/echo', 405, 'POST, OPTIONS'],
       ['PATCH', '/echo', 405, 'POST, OPTIONS'],
-    ])('to %s %s is %i with Allow', async (method, path, status, allow) => {
+    ])('responds to %s %s with %i and Allow', async (method, path, status, allow) => {
       const response = await ask(`${method} ${path} HTTP/1.1\r\n${host}\r\n`, method);
       expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
     });
 
-    it('to OPTIONS may come from the route', async () => {
+    it('leaves OPTIONS to a route for OPTIONS', async () => {
       const { status, headers } = await ask(`OPTIONS /preflight HTTP/1.1\r\n${host}\r\n`);
       expect([status, headers.get('x-own')]).toEqual([204, 'yes']);
     });
 
-    it('to an unknown path is 404', async () => {
+    it('responds to an unknown path with 404', async () => {
       const response = await ask(get('/nowhere'));
       expect([response.status, json(response).code]).toEqual([404, 'not_found']);
       expect(response.headers.get('content-type')).toBe('application/problem+json');
     });
 
-    it.each(['/throw', '/reject'])('of a failing handler is 500 and does not reveal the cause (%s)', async (path) => {
-      const response = await ask(get(path));
-      expect([response.status, json(response).code]).toEqual([500, 'internal']);
-      expect(response.body.toString()).not.toContain('secret cause');
-      expect(json(await ask(get('/errors')))).toContain('secret cause');
-    });
+    it.each(['/throw', '/reject'])(
+      'responds with 500 if a handler fails, and does not reveal the cause (%s)',
+      async (path) => {
+        const response = await ask(get(path));
+        expect([response.status, json(response).code]).toEqual([500, 'internal']);
+        expect(response.body.toString()).not.toContain('secret cause');
+        expect(json(await ask(get('/errors')))).toContain('secret cause');
+      },
+    );
   });
 }
 
-/** Required handling of chunked replies, which front-end threads do not forward. */
+/** Required handling of chunked responses, which front-end threads do not forward. */
 export function chunkedReplies({ open, ask }: Target): void {
-  describe.concurrent('a chunked reply', () => {
+  describe.concurrent('chunked response', () => {
     const told = async (query: string) => json(await ask(get(`/pieces/${query}`)));
 
-    it('arrives completely, on a connection that stays open, and is stopped', async () => {
+    it('sends all chunks, on a connection that stays open, and stops the body', async () => {
       const client = await open();
       client.write(get('/pieces?whole'));
       const { status, headers, body } = await client.read();
@@ -187,7 +190,7 @@ export function chunkedReplies({ open, ask }: Target): void {
       expect(json(await client.read())).toEqual({ pieces: 20, stops: 1 });
     });
 
-    it('arrives completely at a slow client, although the memory of a chunk is reused', async () => {
+    it('sends all chunks to a slow client, although the memory of a chunk is reused', async () => {
       const client = await open();
       client.socket.pause();
       client.write(get('/some-pieces?waits'));
@@ -202,7 +205,7 @@ export function chunkedReplies({ open, ask }: Target): void {
       expect(numbers).toEqual(Array.from({ length: 400 }, (_, at) => (at + 1) % 256));
     });
 
-    it('breaks the connection if a chunk fails, so that a part is never mistaken for the whole', async () => {
+    it('breaks the connection if a chunk fails, so that the client never takes it for complete', async () => {
       const client = await open();
       client.write(get('/pieces?fails'));
       await client.ended;
@@ -210,7 +213,7 @@ export function chunkedReplies({ open, ask }: Target): void {
       expect((await told('fails')).stops).toBeGreaterThan(0);
     });
 
-    it('waits for a client that does not read, and stops when it disconnects', async () => {
+    it('waits for a client that does not read, and stops the body when the client disconnects', async () => {
       const client = await open();
       client.socket.pause();
       client.write(get('/many-pieces?slow'));
@@ -226,16 +229,16 @@ export function chunkedReplies({ open, ask }: Target): void {
       expect((await told('slow')).pieces).toBeLessThan(400);
     });
 
-    it('has no body for HEAD', async () => {
+    it('sends no body for HEAD', async () => {
       const { status, body } = await ask(get('/pieces?head').replace('GET', 'HEAD'), 'HEAD');
       expect([status, body.length, await told('head')]).toEqual([200, 0, { pieces: 0, stops: 1 }]);
     });
   });
 }
 
-/** Required of every engine whose replies are ready at once. */
+/** Required behaviour of every HTTP engine with immediate responses. */
 export function pipelining({ open }: Target): void {
-  it('a connection answers pipelined requests in order', async () => {
+  it('a connection gets the responses to pipelined requests in order', async () => {
     const client = await open();
     const bodies = Array.from({ length: 20 }, (_, at) => `body ${at}`);
     client.write(bodies.map((body) => post('/echo', body)).join('') + get('/describe'));

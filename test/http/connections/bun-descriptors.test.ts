@@ -10,7 +10,7 @@ afterEach(async () => {
 
 const onBun = process.versions['bun'] !== undefined;
 
-/** A listener on every address, and connections to it that have sent the given bytes. */
+/** Opens a listener on every address, and connections to it that have sent the given bytes. */
 async function open(...sent: [host: string, bytes: string][]) {
   const descriptors = (await loadDescriptors()) as Descriptors;
   const engine = await loadHttpEngine();
@@ -33,7 +33,7 @@ async function open(...sent: [host: string, bytes: string][]) {
   return { descriptors, peers, sockets };
 }
 
-test.runIf(onBun)('lists the address of a connection and whether it was answered', async () => {
+test.runIf(onBun)('lists the address of each connection, and if a response was sent', async () => {
   const { peers } = await open(['127.0.0.1', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'], ['::1', 'GET / HTTP/1.1\r\nHost: ']);
   await vi.waitUntil(() => peers().some(({ answered }) => answered));
   const shown = peers().map(({ address, answered }) => ({ address, answered }));
@@ -53,7 +53,7 @@ test.runIf(onBun)('a connection that is shut down is closed, and the others stay
   expect(peers()[0]!.address).toBe('127.0.0.1');
 });
 
-test.runIf(onBun)('a descriptor that another connection has now is not shut down', async () => {
+test.runIf(onBun)('a descriptor that belongs to another connection is not shut down', async () => {
   const half = 'GET / HTTP/1.1\r\nHost: ';
   const { descriptors, peers, sockets } = await open(['127.0.0.1', half]);
   const [peer] = peers();

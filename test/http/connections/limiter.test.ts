@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ConnectionLimiter, type Peer, usualLimit } from '../../../src/http/connection-limiter.ts';
 import { IpNetworks } from '../../../src/runtime/addresses.ts';
 
-/** A limiter of a process with these connections and ten other open files. */
+/** Creates a limiter of a process with these connections and ten other open files. */
 function createLimiter(peers: Peer[], perAddress?: number) {
   const state = { now: 0, lists: 0, lookMs: 0, peers, shut: [] as number[], warnings: 0 };
   const limiter = new ConnectionLimiter({
@@ -49,7 +49,7 @@ test.each([
   ['addresses of one IPv6 network', (at: number) => `2001:db8:0:1::${at.toString(16)}`, 20],
   ['addresses of several IPv6 networks', (at: number) => `2001:db8:0:${at.toString(16)}::1`, 0],
   ['a trusted proxy', (_: number) => '192.0.2.1', 0],
-])('%s may have a quarter of the open files', (_what, address, closed) => {
+])('closes only surplus connections of %s', (_what, address, closed) => {
   const { limiter, state } = createLimiter(peers(45, address));
   limiter.look();
   expect(limiter.closed).toBe(closed);
@@ -95,6 +95,6 @@ test.each([
   [1_024, 256],
   [65_536, 16_384],
   [1_048_576, 16_384],
-])('of %i open files, an address may have %i by default', (files, limit) => {
+])('usualLimit for %i open files is %i connections per address', (files, limit) => {
   expect(usualLimit(files)).toBe(limit);
 });

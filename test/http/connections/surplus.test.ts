@@ -4,7 +4,7 @@ import { findSurplus, type OpenConnection } from '../../../src/http/connection-l
 
 const unlimited = Number.POSITIVE_INFINITY;
 
-/** Connections of an address, most recently answered first. */
+/** Creates connections of an address, with the most recent response first. */
 function createConnections(from: string | undefined, count: number, first: number): OpenConnection[] {
   return Array.from({ length: count }, (_, at) => ({ descriptor: first + at, from, answered: true, quietMs: at * 10 }));
 }
@@ -18,19 +18,19 @@ function counts(connections: readonly OpenConnection[]): Map<string | undefined,
 const numbers = (connections: readonly OpenConnection[]) =>
   connections.map(({ descriptor }) => descriptor).toSorted((a, b) => a - b);
 
-describe('the surplus', () => {
-  test('of an address are the least recently answered connections', () => {
+describe('findSurplus', () => {
+  test('returns the connections of an address with the oldest responses', () => {
     const open = [...createConnections('192.0.2.1', 4, 10), ...createConnections('192.0.2.2', 2, 20)];
     expect(numbers(findSurplus(open, { perAddress: 2, total: unlimited }))).toEqual([12, 13]);
   });
 
-  test('of an address are first the connections never answered', () => {
+  test('returns the connections of an address without a response first', () => {
     const half = { descriptor: 30, from: '192.0.2.1', answered: false, quietMs: 0 };
     const open = [half, ...createConnections('192.0.2.1', 4, 10)];
     expect(numbers(findSurplus(open, { perAddress: 4, total: unlimited }))).toEqual([30]);
   });
 
-  test('of all addresses comes from those with the most connections', () => {
+  test('returns connections of the addresses with the most connections', () => {
     const open = [...createConnections('192.0.2.1', 5, 10), ...createConnections('192.0.2.2', 2, 20)];
     expect(numbers(findSurplus(open, { perAddress: unlimited, total: 4 }))).toEqual([12, 13, 14]);
   });
@@ -64,7 +64,7 @@ describe('the surplus', () => {
     );
   });
 
-  test('never includes a connection while one of the same address that was answered earlier stays open', () => {
+  test('never returns a connection while one of the same address with an older response stays open', () => {
     fc.assert(
       fc.property(connections, fc.integer({ min: 1, max: 10 }), fc.nat(40), (open, perAddress, total) => {
         const surplus = new Set(findSurplus(open, { perAddress, total }));

@@ -18,16 +18,16 @@ fe80::1 fec0::1 fc00::1 fd00:ec2::254 fdff::1 ff02::1 2001::1 2001:10::1 2001:db
 
 const public6 = '2001:200::1 2606:4700:4700::1111 2a00:1450::1 2400::1 3ffe::1'.split(' ');
 
-describe('an address', () => {
-  test.each([...own4, ...own6])('%s is not public', (address) => {
+describe('isPublic', () => {
+  test.each([...own4, ...own6])('returns false for %s', (address) => {
     expect(isPublic({ address, family: address.includes(':') ? 6 : 4 })).toBe(false);
   });
 
-  test.each([...public4, ...public6])('%s is public', (address) => {
+  test.each([...public4, ...public6])('returns true for %s', (address) => {
     expect(isPublic({ address, family: address.includes(':') ? 6 : 4 })).toBe(true);
   });
 
-  test('of IPv4 embedded in IPv6 is never public', () => {
+  test('returns false for every IPv4 address embedded in IPv6', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.constantFrom('::ffff:', '::', '64:ff9b::', '::ffff:0:'), (ip, prefix) => {
         expect(isPublic({ address: prefix + ip, family: 6 })).toBe(false);
@@ -35,20 +35,20 @@ describe('an address', () => {
     );
   });
 
-  test('that is malformed is not public', () => {
+  test('returns false for malformed addresses', () => {
     for (const address of ['', 'localhost', '1.2.3', '010.0.0.1', '1.1.1.1 ', '2606::1%eth0'])
       for (const family of [4, 6] as const) expect(isPublic({ address, family })).toBe(false);
   });
 });
 
-describe('a URL', () => {
+describe('checkUrl', () => {
   test.each([
     'https://hooks.example.com/flags?team=1',
     'https://hooks.example.com:8443/',
     'https://1.1.1.1/',
     'https://[2606:4700:4700::1111]/',
     'https://localhost.example.com/',
-  ])('%s is accepted', (url) => {
+  ])('accepts %s', (url) => {
     expect(() => checkUrl(url, false)).not.toThrow();
   });
 
@@ -83,11 +83,11 @@ describe('a URL', () => {
     'https://hooks.example.com\n/flags',
     'https://hooks.example.com/\u001b[2J',
     'https://hooks.example.com\\@127.0.0.1/',
-  ])('%j is rejected', (url) => {
-    expect(() => checkUrl(url, false)).toThrow('Cannot take url');
+  ])('rejects %j', (url) => {
+    expect(() => checkUrl(url, false)).toThrow('`url` must');
   });
 
-  test('of a private network is accepted if allowed', () => {
+  test('accepts a URL in a private network if allowed', () => {
     for (const url of ['http://127.0.0.1:9000/', 'https://localhost/', 'https://[fd00::1]/'])
       expect(() => checkUrl(url, true)).not.toThrow();
     for (const url of ['ftp://127.0.0.1/', 'http://user@127.0.0.1/'])
@@ -95,7 +95,7 @@ describe('a URL', () => {
   });
 });
 
-describe('the addresses of a name', () => {
+describe('addressesFor', () => {
   const find = (addresses: readonly string[], allowPrivate = false) =>
     addressesFor(new URL('https://hooks.example.com/'), {
       allowPrivate,
@@ -103,19 +103,19 @@ describe('the addresses of a name', () => {
       resolve: async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }) as const),
     });
 
-  test('are all used if all are public', async () => {
+  test('returns all addresses if all are public', async () => {
     expect(await find(['1.1.1.1', '2606:4700:4700::1111'])).toHaveLength(2);
   });
 
   test.each([[['127.0.0.1']], [['1.1.1.1', '10.0.0.1']], [['1.1.1.1', '::ffff:10.0.0.1']]])(
-    'are rejected: %j',
+    'rejects the addresses %j',
     async (addresses) => {
       await expect(find(addresses)).rejects.toThrow('--webhook-allow-private');
       expect(await find(addresses, true)).toHaveLength(addresses.length);
     },
   );
 
-  test('must exist', async () => {
-    await expect(find([])).rejects.toThrow('no address');
+  test('rejects a name without addresses', async () => {
+    await expect(find([])).rejects.toThrow('does not resolve');
   });
 });

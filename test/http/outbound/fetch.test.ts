@@ -22,7 +22,7 @@ async function fetched(respond: Responder, more: Partial<FetchRules> = {}) {
   return { answered: result, received };
 }
 
-describe('an outbound fetch', () => {
+describe('outboundFetch', () => {
   test('returns status, type and body, and sends the headers and the body', async () => {
     const { port, received } = await openReceiver((response) =>
       response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}'),
@@ -50,14 +50,14 @@ describe('an outbound fetch', () => {
     ]);
   });
 
-  test('takes a body of the maximum size, and none that is larger', async () => {
+  test('accepts a body of the maximum size, and rejects a larger one', async () => {
     const full = await fetched((response) => response.end('x'.repeat(1000)));
     expect(await ((await full.answered) as Response).text()).toHaveLength(1000);
     const over = await fetched((response) => response.end('x'.repeat(1001)));
     expect(await over.answered).toMatchObject({ code: 'too_large' });
   });
 
-  test('ends at an endless body', async () => {
+  test('stops reading an endless body', async () => {
     const { answered } = await fetched((response) => {
       const more = () => response.write('x'.repeat(16_384), () => !response.destroyed && more());
       more();
@@ -73,14 +73,14 @@ describe('an outbound fetch', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('ends at the deadline without an answer, or with one that stalls', async () => {
+  test('rejects at the deadline without a response, or with a response that stalls', async () => {
     const silent = await fetched(() => {}, { deadlineMs: 200 });
-    expect(await silent.answered).toMatchObject({ code: 'timeout', message: 'no answer within 0.2 seconds' });
+    expect(await silent.answered).toMatchObject({ code: 'timeout', message: 'no response within 0.2 seconds' });
     const stalling = await fetched((response) => void response.write('x'), { deadlineMs: 200 });
     expect(await stalling.answered).toMatchObject({ code: 'timeout' });
   });
 
-  test('rejects an answer that ends early', async () => {
+  test('rejects a response that ends early', async () => {
     const { answered } = await fetched((response) => {
       response.writeHead(200, { 'content-length': '10' });
       response.write('x', () => response.socket?.destroy());
@@ -95,7 +95,7 @@ describe('an outbound fetch', () => {
     expect(await answered).toBeInstanceOf(OutboundError);
   });
 
-  test('reaches no private address, and nothing without TLS, unless allowed', async () => {
+  test('refuses private addresses and URLs without TLS, unless allowed', async () => {
     const { port, received } = await openReceiver(undefined, tls);
     const get = outboundFetch({ ...rules, allowPrivate: false, ca: tls.cert });
     for (const url of [`https://issuer.example.com:${port}/`, `https://127.0.0.1:${port}/`])

@@ -4,7 +4,7 @@ import { clientAddress, type Proxies } from '../../../src/http/client-address.ts
 import { IpNetworks, plainAddress, readNetworks } from '../../../src/runtime/addresses.ts';
 import { fakeRequest } from '../support/fake-request.ts';
 
-/** The addresses that one listener determines, and its warnings. */
+/** Opens an address finder. Returns the addresses that it determines, and its warnings. */
 function open(list: string | undefined, header: Proxies['header'] = 'x-forwarded-for') {
   const warnings: object[] = [];
   const trusted = list === undefined ? new IpNetworks([]) : readNetworks(list);
@@ -15,7 +15,7 @@ function open(list: string | undefined, header: Proxies['header'] = 'x-forwarded
   return { of, warnings };
 }
 
-describe('the address of a client', () => {
+describe('clientAddress', () => {
   test.each([
     // Address of the connection, X-Forwarded-For, expected address.
     ['192.0.2.1', undefined, '192.0.2.1'],
@@ -47,7 +47,7 @@ describe('the address of a client', () => {
     ['fd00::0001', '198.51.100.7', '198.51.100.7'],
     ['fe80::1%eth0', '198.51.100.7', 'fe80::1'],
     ['::ffff:192.0.2.1', undefined, '192.0.2.1'],
-  ])('of %s with %j is %s', (connected, said, address) => {
+  ])('returns, for a connection from %s with X-Forwarded-For %j, %s', (connected, said, address) => {
     const headers = said === undefined ? {} : { 'x-forwarded-for': said };
     expect(open('private').of(connected, headers)).toBe(address);
   });
@@ -62,11 +62,11 @@ describe('the address of a client', () => {
     ['for=1.1.1.1, proto=https', '10.0.0.1'],
     ['for=1.1.1.1, for=1.1.1.1;for=2.2.2.2', '10.0.0.1'],
     ['for="1.1.1.1, for=198.51.100.7', '198.51.100.7'],
-  ])('that Forwarded says: %s', (said, address) => {
+  ])('reads the Forwarded header %s', (said, address) => {
     expect(open('private', 'forwarded').of('10.0.0.1', { forwarded: said })).toBe(address);
   });
 
-  test('is not taken from the other header, which proxies forward unchanged', () => {
+  test('ignores the other header, which proxies forward unchanged', () => {
     const headers = { 'x-forwarded-for': '198.51.100.7', forwarded: 'for=198.51.100.8' };
     expect(open('private').of('10.0.0.1', headers)).toBe('198.51.100.7');
     expect(open('private', 'forwarded').of('10.0.0.1', headers)).toBe('198.51.100.8');
@@ -76,7 +76,7 @@ describe('the address of a client', () => {
   const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...'",;=\\ for.1[]:%') }));
 
   test.each(['x-forwarded-for', 'forwarded'] as const)(
-    'is a valid address for any %s, and that of the connection unless it is trusted',
+    'returns a valid address for any %s, and the address of the connection unless it is trusted',
     (header) => {
       const { of } = open('private', header);
       fc.assert(
@@ -89,7 +89,7 @@ describe('the address of a client', () => {
     },
   );
 
-  test('cannot be chosen by the client', () => {
+  test('never returns an address chosen by the client', () => {
     const [plain, standard] = [open('private'), open('private', 'forwarded')];
     const outside = fc.ipV4().filter((address) => !readNetworks('private').has(address));
     fc.assert(
@@ -102,10 +102,10 @@ describe('the address of a client', () => {
   });
 });
 
-describe('the header of an untrusted proxy', () => {
+describe('forwarding header of an untrusted proxy', () => {
   const said = { 'x-forwarded-for': '198.51.100.7' };
 
-  test('is logged once if the address is private', () => {
+  test('a forwarding header is logged once if the address is private', () => {
     const { of, warnings } = open(undefined);
     of('10.0.0.1');
     of('192.0.2.1', said);
@@ -121,7 +121,7 @@ describe('the header of an untrusted proxy', () => {
     ]);
   });
 
-  test('is not logged for a trusted proxy', () => {
+  test('a forwarding header is not logged for a trusted proxy', () => {
     const { of, warnings } = open('loopback');
     of('127.0.0.1', said);
     expect(warnings).toEqual([]);

@@ -28,7 +28,7 @@ test.each([
   ['"', [gap]],
   ['', []],
   [' , ;', []],
-])('Forwarded: %s', (text, nodes) => {
+])('forwardedNodes reads %s', (text, nodes) => {
   expect([...forwardedNodes(text)]).toEqual(nodes);
 });
 
@@ -39,11 +39,11 @@ test.each([
   [',, a ,,', ['a']],
   ['', []],
   [' ', []],
-])('X-Forwarded-For: %s', (text, nodes) => {
+])('forwardedForNodes reads %s', (text, nodes) => {
   expect([...forwardedForNodes(text)]).toEqual(nodes);
 });
 
-/** A pair of a Forwarded element, with a value that may need quotes. */
+/** A pair of a Forwarded element, with a value that can need quotes. */
 const quoted = fc.string({ unit: 'grapheme' }).map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`);
 const word = fc.stringMatching(/^[\w.!#$%&'*+^`|~-]+$/);
 const names = fc.constantFrom('by', 'host', 'proto', 'secret', 'x');
@@ -89,7 +89,7 @@ test('text from a client never changes the elements added by proxies', () => {
   );
 });
 
-test('reads in linear time', () => {
+test('forwardedNodes takes linear time', () => {
   const long = 1_000_000;
   for (const text of ['"', '"\\', ',', ';', 'a=",', '\\"', 'a="",', ' ', '=', '\\'])
     expect([...forwardedNodes(text.repeat(long / text.length))].length).toBeLessThanOrEqual(long);

@@ -12,7 +12,7 @@ test.each(['127.0.0.1', '127.0.0.2', '::1', '::ffff:127.0.0.1'])('%s is this mac
   expect(isLocal(address)).toBe(true);
 });
 
-test.each(['192.0.2.1', '10.0.0.1', '2001:db8::1', '::ffff:192.0.2.1', ''])('%j is not', (address) => {
+test.each(['192.0.2.1', '10.0.0.1', '2001:db8::1', '::ffff:192.0.2.1', ''])('%j is not this machine', (address) => {
   expect(isLocal(address)).toBe(false);
 });
 

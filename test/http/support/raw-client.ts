@@ -4,30 +4,30 @@ import { connect as connectTls } from 'node:tls';
 
 export interface RawResponse {
   readonly status: number;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
 }
 
 const headEnd = '\r\n\r\n';
 
-/** A client that writes exactly the given bytes, and reads replies one by one. */
+/** A client that writes exactly the given bytes, and reads responses one by one. */
 export class RawClient {
   readonly socket: Socket;
-  /** How the server closed the connection; resolves late, so await it last. */
+  /** Resolves with the way in which the server closed the connection. It resolves late, so await it last. */
   readonly ended: Promise<'closed' | 'reset'>;
   #received: Buffer = Buffer.alloc(0);
   #over = false;
   #waiting: (() => void)[] = [];
 
-  /** @param localAddress source address, one of 127.0.0.0/8 */
+  /** @param localAddress source address in 127.0.0.0/8 */
   static async open(port: number, localAddress = '127.0.0.1'): Promise<RawClient> {
     const client = new RawClient(connect({ port, host: '127.0.0.1', noDelay: true, localAddress }));
     await once(client.socket, 'connect');
     return client;
   }
 
-  /** Over TLS, without checking the certificate. */
+  /** Connects over TLS, without checking the certificate. */
   static async openTls(port: number): Promise<RawClient> {
     const client = new RawClient(connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }));
     await once(client.socket, 'secureConnect');
@@ -75,13 +75,13 @@ export class RawClient {
     return written;
   }
 
-  /** The status of the next reply, which stays unread. */
+  /** Returns the status of the next response, which stays unread. */
   async status(): Promise<number> {
     const end = await this.#find('\r\n');
     return Number(this.#received.toString('latin1', 0, end).split(' ')[1]);
   }
 
-  /** @param method of the request, because a reply to `HEAD` never has a body */
+  /** @param method of the request, because a response to `HEAD` never has a body */
   async read(method = 'GET'): Promise<RawResponse> {
     const head = (await this.#take(await this.#find(headEnd))).toString('latin1');
     await this.#take(headEnd.length);

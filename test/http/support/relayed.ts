@@ -2,7 +2,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { Forwarder, Receiver } from '../../../src/http/relay/relay.ts';
 import type { HttpEngine } from '../../../src/http/types.ts';
 
-/** An HTTP engine whose listeners forward every request, as a front-end thread does, but within this thread. */
+/** Returns an HTTP engine whose listeners forward every request, as a front-end thread does, but within this thread. */
 export function relayed(engine: HttpEngine): HttpEngine {
   return {
     name: engine.name,

@@ -28,9 +28,9 @@ const shared = sharedHeaders({ 'content-type': 'text/plain', 'x-shared': 'yes' }
 /** Shared budget for the bodies in flight. */
 export const budgetBytes = 20_000;
 
-/** The routes of the conformance suite. `shutDown` receives the grace period of `POST /shut-down`. */
+/** Routes of the conformance suite. `shutDown` receives the grace period of `POST /shut-down`. */
 export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
-  /** The requests that were dispatched, as `PATH?QUERY`. */
+  /** Dispatched requests, as `PATH?QUERY`. */
   const received: string[] = [];
   const gone: string[] = [];
   const errors: string[] = [];
@@ -53,7 +53,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     budgets.set(query, budget);
     return budget;
   };
-  /** Answers with the used part of the budget in the query while a body is held. */
+  /** Responds with the used share of the budget in the query while a body is held. */
   const hold = async (request: Request): Promise<HttpResponse> => {
     const budget = findBudget(request);
     const body = await readBody(request, bodyLimit, budget);
@@ -67,7 +67,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     const headers = names.map((name) => request.header(name) ?? null);
     return json({ method, path, query, remoteAddress, headers });
   };
-  /** The outcome of chunked bodies, by the query of their request. */
+  /** Results of chunked bodies, by the query of their request. */
   const taken = new Map<string, { pieces: number; stops: number }>();
   const respondInChunks = ({ query }: Request, count: number): HttpResponse => {
     const told = { pieces: 0, stops: 0 };
@@ -77,7 +77,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
       if (query.startsWith('fails') && told.pieces === 3) throw new Error('a chunk failed');
       if (told.pieces === count) return undefined;
       told.pieces += 1;
-      // Like exports: while a chunk is sent, the next one overwrites the one before it.
+      // Like exports: while a chunk is sent, the next chunk overwrites the previous one.
       setImmediate(() => places[told.pieces % 2]!.fill(0));
       return places[(told.pieces - 1) % 2]!.fill(told.pieces);
     };

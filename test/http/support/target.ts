@@ -3,13 +3,13 @@ import { RawClient, type RawResponse } from './raw-client.ts';
 import { get } from './requests.ts';
 import type { RunningServer, StartServer } from './servers.ts';
 
-/** A running engine, and ways to talk to it. */
+/** A running HTTP engine, and functions to send requests to it. */
 export interface Target {
   readonly start: StartServer;
   readonly server: () => RunningServer;
   /** Opens a connection, which is closed after the suite. */
   readonly open: (port?: number) => Promise<RawClient>;
-  /** Sends one request on a new connection and returns the reply. */
+  /** Sends one request on a new connection and returns the response. */
   readonly ask: (request: string | Uint8Array, method?: string) => Promise<RawResponse>;
 }
 

@@ -13,7 +13,7 @@ export const kinds = { ConfigMap, Ingress, Service, StatefulSet };
 export type Manifest = any;
 
 /**
- * The schemas let other fields pass; the types made of them do not.
+ * Finds fields that the schemas allow, but not the types generated from them.
  * @returns the compiler's errors about the manifests
  */
 export function unknownFields(made: readonly Manifest[]): string[] {

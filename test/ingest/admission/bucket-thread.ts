@@ -5,10 +5,10 @@ import { type PublicationEnd, Subscriber } from '../../../src/runtime/publicatio
 export interface BucketThreadStart {
   readonly runs: PublicationEnd;
   readonly number: number;
-  /** The time, ms; -1 ends a run. */
+  /** Current time, ms; -1 ends a run. */
   readonly time: Int32Array;
   readonly taken: Int32Array;
-  /** The last time for which each thread was refused a token. */
+  /** Last time at which each thread was refused a token. */
   readonly refusedAt: Int32Array;
 }
 

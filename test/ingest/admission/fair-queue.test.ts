@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FairQueue } from '../../../src/runtime/fair-queue.ts';
 
-/** A queue whose tasks end on command of the test. */
+/** Opens a queue whose tasks end on command of the test. */
 function open(bounds = { atOnce: 2, waitingEach: 2, waitingAll: 4 }) {
   const refusals = { each: 'Too much of yours waits', all: 'Too much waits' };
   const queue = new FairQueue({ ...bounds, refusals });

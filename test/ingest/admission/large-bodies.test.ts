@@ -3,7 +3,7 @@ import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
 
 const kilobytes = (count: number) => new Uint8Array(count * 1024);
 
-/** Bodies whose turns end on command of the test. */
+/** Creates bodies whose event loop iterations end on command of the test. */
 function open(most = 1e9) {
   const ends: (() => void)[] = [];
   const bodies = new LargeBodies(most, (callback) => ends.push(callback));
@@ -27,7 +27,7 @@ test('a small body never waits for large ones', () => {
   expect(small()).toBeUndefined();
 });
 
-test('each turn of the event loop processes a few large bodies', async () => {
+test('each event loop iteration processes a few large bodies', async () => {
   const { order, work, endTurn, ends } = open();
   for (let n = 0; n < 6; n += 1) void work('a', 60);
   await Promise.resolve();
@@ -49,7 +49,7 @@ test('senders take turns regardless of the number of their large bodies', async 
   expect(order).toEqual(['noisy', 'noisy', 'quiet', 'other', 'noisy', 'quiet', 'noisy', 'noisy']);
 });
 
-test('a body larger than a turn gets its own turn', async () => {
+test('a body larger than an event loop iteration gets its own one', async () => {
   const { order, work, endTurn } = open();
   void work('first', 10);
   await Promise.resolve();
@@ -76,7 +76,7 @@ test('the budget refuses a body that does not fit, and accepts it once enough is
 test('the waiting bodies of one sender use at most half of the budget', () => {
   const { bodies } = open(200 * 1024);
   const wait = (sender: string) => void bodies.waitForSlot(kilobytes(60), sender);
-  for (let n = 0; n < 2; n += 1) wait('noisy'); // The first is processed at once.
+  for (let n = 0; n < 2; n += 1) wait('noisy'); // The first body is processed immediately.
   expect(() => wait('noisy')).toThrow(expect.objectContaining({ code: 'backpressure' }));
   wait('quiet');
 });

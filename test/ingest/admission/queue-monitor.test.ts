@@ -49,7 +49,7 @@ test('a group is removed once, even if removed repeatedly', () => {
   expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);
 });
 
-test('the requested wait grows with the age of the oldest and stays within a minute', () => {
+test('the requested wait grows with the age of the oldest packet and stays within a minute', () => {
   const monitor = new QueueMonitor(marks);
   fill(monitor, 1, 1);
   expect(monitor.retryAfter(0)).toBe(1);
@@ -78,20 +78,23 @@ test('stays closed at a high-water mark even if the disk is writing everything t
 test.each([
   { what: 'packets', packets: 2, bytes: 1 },
   { what: 'bytes', packets: 1, bytes: 500 },
-])('while others send, one application gets half of the queued $what, and they get the rest', ({ packets, bytes }) => {
-  const monitor = new QueueMonitor(marks);
-  monitor.leave(fill(monitor, 1, 1, 0, 2));
-  const group = fill(monitor, packets, bytes, 0, 1);
-  expect([monitor.admits(0), monitor.admitsApplication(1, 0), monitor.admitsApplication(2, 0)]).toEqual([
-    true,
-    false,
-    true,
-  ]);
-  monitor.leave(group);
-  expect(monitor.admitsApplication(1, 0)).toBe(true);
-});
+])(
+  'one application gets half of the queued $what while others send, and the others get the rest',
+  ({ packets, bytes }) => {
+    const monitor = new QueueMonitor(marks);
+    monitor.leave(fill(monitor, 1, 1, 0, 2));
+    const group = fill(monitor, packets, bytes, 0, 1);
+    expect([monitor.admits(0), monitor.admitsApplication(1, 0), monitor.admitsApplication(2, 0)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    monitor.leave(group);
+    expect(monitor.admitsApplication(1, 0)).toBe(true);
+  },
+);
 
-test('an application that has sent alone for ten seconds may fill the queue', () => {
+test('an application that has sent alone for ten seconds can fill the queue', () => {
   const monitor = new QueueMonitor(marks);
   fill(monitor, 3, 1, 0, 1);
   expect(monitor.admitsApplication(1, 0)).toBe(true);
@@ -100,14 +103,14 @@ test('an application that has sent alone for ten seconds may fill the queue', ()
   expect(monitor.admitsApplication(1, 10_006)).toBe(true);
 });
 
-describe('queues of several threads', () => {
-  /** The monitors of a main thread and two others, whose clocks started 100 ms later each. */
+describe('QueueMonitor of several threads', () => {
+  /** Opens the monitors of a main thread and two others, whose clocks each start 100 ms later. */
   function openQueues() {
     const memory = queuesMemory(3);
     return [0, 1, 2].map((thread) => new QueueMonitor(marks, new SharedQueues(memory, thread, 100 * thread)));
   }
 
-  test('count towards the marks together', () => {
+  test('the queues of all threads count towards the marks together', () => {
     const [main, one, two] = openQueues() as [QueueMonitor, QueueMonitor, QueueMonitor];
     const group = fill(one, 2, 10);
     fill(two, 2, 10);
@@ -119,7 +122,7 @@ describe('queues of several threads', () => {
     expect(main.admits(1)).toBe(true);
   });
 
-  test('are as old as the oldest batch of any thread', () => {
+  test('all queues are as old as the oldest batch of any thread', () => {
     const [main, one] = openQueues() as [QueueMonitor, QueueMonitor];
     expect(main.admits(0)).toBe(true);
     fill(one, 1, 1, 50);
@@ -129,7 +132,7 @@ describe('queues of several threads', () => {
     expect(main.admits(5151)).toBe(false);
   });
 
-  test('give an application at most half of the marks in all threads but the main one', () => {
+  test('an application gets at most half of the marks in all threads but the main one', () => {
     const [main, one, two] = openQueues() as [QueueMonitor, QueueMonitor, QueueMonitor];
     for (const monitor of [main, one, two]) {
       fill(monitor, 1, 1, 0, 2);

@@ -27,7 +27,7 @@ const inSharedMemory: Implementation = {
   limits: (...limit) => new SharedRateLimits(...limit, () => {}),
 };
 
-/** The limits of a thread, for which the main thread opens the buckets. */
+/** Limits of a thread, for which the main thread opens the buckets. */
 class FollowingLimits extends ThreadRateLimits {
   readonly #main: SharedRateLimits;
 
@@ -46,11 +46,11 @@ class FollowingLimits extends ThreadRateLimits {
 const inThread: Implementation = { ...inSharedMemory, limits: (...limit) => new FollowingLimits(...limit) };
 
 describe.each([
-  ['in memory', inMemory],
-  ['in shared memory', inSharedMemory],
-  ['in another thread', inThread],
+  ['buckets in memory', inMemory],
+  ['buckets in shared memory', inSharedMemory],
+  ['buckets in another thread', inThread],
 ])('%s', (_, { open, limits: openLimits }) => {
-  test('a new bucket grants its burst at once and then returns the time to wait', () => {
+  test('a new bucket grants its burst immediately and then returns the time to wait', () => {
     const bucket = open(10, 3, 0);
     expect([bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0]);
     expect(bucket.take(0)).toBeCloseTo(0.1);
@@ -65,7 +65,7 @@ describe.each([
     expect(bucket.take(500)).toBeGreaterThan(0);
   });
 
-  test('passes at most burst + rate × time in any period, and the returned wait always suffices', () => {
+  test('a bucket passes at most burst + rate × time in any period, and the returned wait always suffices', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 50 }), gaps, (rate, burst, waits) => {
@@ -105,7 +105,7 @@ describe.each([
     expect(limits.take({ number: 1, ...own }, 0, 1)).toBeCloseTo(0.1);
   });
 
-  test('an application may be unlimited if the service is', () => {
+  test('an application can be unlimited if the service is', () => {
     const limits = openLimits(0, 0);
     const unlimited = { number: 3, rate: 0, burst: null };
     for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0, 1)).toBe(0);
@@ -142,7 +142,7 @@ describe.each([
     expect(passed).toBe(Math.floor(100 / cost));
   });
 
-  test('a request that costs more than a full bucket passes if the bucket is full, and is paid off before the next', () => {
+  test('a request that costs more than a full bucket passes if it is full, and is paid off before the next one', () => {
     const bucket = open(10, 20, 0);
     expect(bucket.take(0, 50)).toBe(0);
     expect(bucket.take(0, 1)).toBeCloseTo(3.1);
@@ -157,10 +157,10 @@ test('a rate of 0 disables the limit', () => {
   for (let packet = 0; packet < 1000; packet += 1) expect(bucket.take(0)).toBe(0);
 });
 
-describe('the limits of a thread', () => {
+describe('ThreadRateLimits', () => {
   const application = { number: 1, rate: null, burst: null };
 
-  test('cover an application once the main thread has opened its bucket with the same limits', () => {
+  test('covers an application once the main thread has opened its bucket with the same limits', () => {
     const thread = new ThreadRateLimits(10, 20, 0);
     const main = new SharedRateLimits(10, 20, (limit) => thread.learn(limit));
     expect(thread.covers(application)).toBe(false);
@@ -177,13 +177,13 @@ describe('the limits of a thread', () => {
     expect(thread.covers(application)).toBe(false);
   });
 
-  test('cover every application without a limit', () => {
+  test('covers every application without a limit', () => {
     const thread = new ThreadRateLimits(0, 0, 0);
     expect(thread.covers(application)).toBe(true);
     expect(thread.take(application, 0, 1)).toBe(0);
   });
 
-  test('take from the same bucket as those of the main thread', () => {
+  test('takes from the same bucket as the main thread', () => {
     const thread = new ThreadRateLimits(10, 4, 0);
     const main = new SharedRateLimits(10, 4, (limit) => thread.learn(limit));
     expect([main, thread, main, thread].map((each) => each.take(application, 0, 1))).toEqual([0, 0, 0, 0]);
@@ -203,7 +203,7 @@ test('each key has its own tokens', () => {
   expect(limits.take('a', 500)).toBe(0);
 });
 
-test('a rate of 0 disables the limit and keeps no buckets', () => {
+test('KeyedLimits with a rate of 0 has no limit and keeps no buckets', () => {
   const limits = new KeyedLimits(0, 1);
   for (let at = 0; at < 100; at += 1) expect(limits.take('a', 0)).toBe(0);
   expect(limits.size).toBe(0);
@@ -243,7 +243,7 @@ test('keeps the most recently used keys, also after the limits have changed', ()
   );
 });
 
-/** As a body is paid for: see `Payer`. */
+/** Takes tokens like `Payer`. */
 function take(senders: UnknownSenders, address: string, now: number, tokens: number): number {
   const wait = senders.wait(address, now, tokens);
   if (wait === 0) senders.owe(address, now, tokens);
@@ -266,7 +266,7 @@ test('the addresses of one IPv6 network share its limit', () => {
   expect(senders.wait('2001:db8:0:1::2', 0, 1)).toBe(0);
 });
 
-test('all networks together have a limit too', () => {
+test('all networks together have a limit, too', () => {
   const senders = new UnknownSenders(0);
   const passed = Array.from({ length: 30 }, (_, n) => take(senders, `192.0.2.${n}`, 0, 200) === 0);
   expect(passed.filter(Boolean)).toHaveLength(20);

@@ -14,13 +14,13 @@ import { openPeople, type People } from '../../support/people.ts';
 
 const second = 1000;
 
-describe('a mint', () => {
+describe('POST /api/frontend/identities', () => {
   const people = opened(openPeople);
 
   const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`);
   const createClaims = (count: number) => Object.fromEntries(words(count).map((word) => [word, true]));
 
-  test('is answered with the identity and an opaque id, and the answer must not be cached', async () => {
+  test('returns the identity and an opaque id in a response that must not be cached', async () => {
     const response = await people.post({
       identity: 'ann',
       groups: ['beta'],
@@ -41,7 +41,7 @@ describe('a mint', () => {
     ['claims of null', { identity: 'x', claims: { ...createClaims(50), a: null, b: null } }],
     ['a claim named __proto__', '{"identity":"x","claims":{"__proto__":1,"constructor":"c"}}'],
     ['unknown fields', { identity: 'x', more: [1] }],
-  ])('takes %s', async (_, body) => {
+  ])('accepts %s', async (_, body) => {
     expect((await people.post(body)).status).toBe(200);
   });
 
@@ -62,9 +62,9 @@ describe('a mint', () => {
     ['a number that is not finite', '{"identity":"x","claims":{"a":1e400}}', 'invalid_body'],
     ['a list', [], 'invalid_body'],
     ['null', null, 'invalid_body'],
-    ['no JSON', '{', 'invalid_json'],
-    ['nothing', '', 'invalid_json'],
-  ])('of %s is refused', async (_, body, code) => {
+    ['malformed JSON', '{', 'invalid_json'],
+    ['an empty body', '', 'invalid_json'],
+  ])('refuses %s', async (_, body, code) => {
     const response = await people.post(body);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ code });
@@ -75,7 +75,7 @@ describe('a mint', () => {
     ['groups', [1], 'groups must be an array of at most 100 strings'],
     ['claims', null, 'claims must be an object of at most 50 strings, numbers and booleans; omit it'],
     ['claims', { a: {} }, 'claims must be an object of at most 50 strings, numbers and booleans'],
-  ])('with invalid %s (%j) is refused with the valid form', async (field, value, detail) => {
+  ])('refuses invalid %s (%j) and states the valid form', async (field, value, detail) => {
     const response = await people.post({ identity: 'x', [field]: value });
     expect(await response.json()).toMatchObject({ code: 'invalid_body', detail: expect.stringContaining(detail) });
   });
@@ -85,7 +85,7 @@ describe('a mint', () => {
     ['after Bearer', (keys) => `Bearer ${keys.Backend}`],
     ['after bearer', (keys) => `bearer ${keys.Backend}`],
     ['after BEARER and two spaces', (keys) => `BEARER  ${keys.Backend}`],
-  ])('takes the Backend key %s', async (_, authorization) => {
+  ])('accepts the Backend key %s', async (_, authorization) => {
     const response = await people.post({ identity: 'x' }, { authorization: authorization(people.keys) });
     expect(response.status).toBe(200);
   });
@@ -99,7 +99,7 @@ describe('a mint', () => {
     ['two keys', (keys) => `${keys.Backend}, ${keys.Backend}`, 401, 'unknown_backend_key'],
     ['a Frontend key', (keys) => keys.Frontend, 403, 'not_backend_key'],
     ['a Mobile key', (keys) => `Bearer ${keys.Mobile}`, 403, 'not_backend_key'],
-  ])('with %s is refused, whatever its body', async (_, authorization, status, code) => {
+  ])('refuses %s, regardless of the body', async (_, authorization, status, code) => {
     const header = authorization(people.keys);
     for (const body of [{ identity: 'x' }, '{', 'x'.repeat(70_000)]) {
       const response = await people.post(body, header === undefined ? {} : { authorization: header });
@@ -109,7 +109,7 @@ describe('a mint', () => {
     }
   });
 
-  test('that is too large is refused, compressed or not', async () => {
+  test('refuses a body that is too large, compressed or not', async () => {
     const body = JSON.stringify({ identity: 'x', more: 'y'.repeat(70_000) });
     expect((await people.post(body)).status).toBe(413);
     const packed = await fetch(`http://${people.service.http}/api/frontend/identities`, {
@@ -120,7 +120,7 @@ describe('a mint', () => {
     expect(packed.status).toBe(413);
   });
 
-  test('of another content type is refused', async () => {
+  test('refuses a body of another content type', async () => {
     const response = await people.post('{"identity":"x"}', {
       authorization: people.keys.Backend,
       'content-type': 'text/plain',
@@ -128,14 +128,14 @@ describe('a mint', () => {
     expect(await response.json()).toMatchObject({ status: 400, code: 'invalid_content_type' });
   });
 
-  test('with a revoked key is refused', async () => {
+  test('refuses a revoked key', async () => {
     const made = (await people.call('POST', '/keys', 201, { type: 'Backend' })) as { id: string; key: string };
     expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(200);
     await people.call('DELETE', `/keys/${made.id}`, 204);
     expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(401);
   });
 
-  test('has no CORS headers in any answer, and no preflight', async () => {
+  test('sends no CORS headers in any response, and no preflight', async () => {
     const origin = 'https://shop.example.com';
     const url = `http://${people.service.http}/api/frontend/identities`;
     const responses = [
@@ -161,7 +161,7 @@ test.each<[string, Partial<IdentityDeps>, string]>([
     'spool_full',
   ],
   ['the queue is full', { monitor: fullMonitor() }, 'backpressure'],
-])('while %s, a mint is answered 503 before any other check', async (_, state, code) => {
+])('a mint is refused with 503 before any other check if %s', async (_, state, code) => {
   const services = {
     clock: testClock(),
     health: { ready: true } as StoreHealth,

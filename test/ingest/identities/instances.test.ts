@@ -24,18 +24,18 @@ const day = 24 * hour;
 
 const running = opened(openPeople);
 
-/** An application of its own in the running service. */
+/** Creates an application in the running service. */
 const attach = () => attachPeople(running.service, running.clock);
 
-/** Whether packets with this id are attributed to `identity`, tested with a separate feature. */
+/** True if packets with this id are attributed to `identity`, tested with a separate feature. */
 async function isValid(people: People, identity: string, i: string): Promise<boolean> {
   const feature = `try-${people.clock.now()}-${i.slice(-6)}`;
   expect(await people.check(feature, { i })).toBe(202);
   return (await people.exposures(identity)).some((exposure) => exposure.feature === feature);
 }
 
-describe('an instance id', () => {
-  test('is valid in every environment of its application, and in no other application', async () => {
+describe('instance id', () => {
+  test('an id is valid in every environment of its application, and in no other application', async () => {
     const people = await attach();
     const i = await people.mint('ann');
     for (const environment of ['Production', 'Staging']) await people.check('checkout', { i }, environment);
@@ -50,7 +50,7 @@ describe('an instance id', () => {
     expect(await people.exposures('ann')).toMatchObject(only);
   });
 
-  test('expires if unused for its lifetime, and stays valid if used, even across a restart', async () => {
+  test('an id expires if unused for its lifetime, and stays valid if used, even across a restart', async () => {
     let people = await openPeople({ args: ['--instance-ttl', String(30 * 24 * 3600)] });
     const [used, unused] = [await people.mint('ann'), await people.mint('bob')];
     for (let week = 0; week < 5; week++) {
@@ -67,11 +67,11 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('that is cached still expires in time', async () => {
+  test('a cached id still expires in time', async () => {
     const people = await openPeople({ args: ['--instance-ttl', '100'] });
     const i = await people.mint('ann');
     expect(await isValid(people, 'ann', i)).toBe(true);
-    people.clock.advance(9 * second); // Less than a tenth, so its use is not written.
+    people.clock.advance(9 * second); // Less than a tenth, so the use of the id is not written.
     expect(await isValid(people, 'ann', i)).toBe(true);
     people.clock.advance(91 * second - 1);
     expect(await isValid(people, 'ann', i)).toBe(true);
@@ -80,7 +80,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('stays valid for the grace period after another is minted, and use does not prolong it', async () => {
+  test('an id stays valid for the grace period after another is minted, and use does not prolong it', async () => {
     let people = await openPeople({ args: ['--rotation-grace', '3600'] });
     const first = await people.mint('ann');
     expect(await isValid(people, 'ann', first)).toBe(true);
@@ -95,7 +95,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('is revoked when two others are minted, even if it is in use', async () => {
+  test('an id is revoked when two others are minted, even if it is in use', async () => {
     const people = await attach();
     const first = await people.mint('ann');
     expect(await isValid(people, 'ann', first)).toBe(true);
@@ -111,7 +111,7 @@ describe('an instance id', () => {
     ]);
   });
 
-  test('is revoked at once without a grace period', async () => {
+  test('an id is revoked immediately without a grace period', async () => {
     const people = await openPeople({ args: ['--rotation-grace', '0'] });
     const first = await people.mint('ann');
     const second = await people.mint('ann');
@@ -119,7 +119,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('is one of two valid ones after many concurrent mints for one identity', async () => {
+  test('two ids are valid after many concurrent mints for one identity', async () => {
     const people = await attach();
     const ids = await Promise.all(Array.from({ length: 20 }, () => people.mint('ann')));
     const valid = await Promise.all(ids.map((id) => isValid(people, 'ann', id)));
@@ -127,7 +127,7 @@ describe('an instance id', () => {
     expect(valid.filter(Boolean)).toHaveLength(2);
   });
 
-  test('is stored only as a hash and never logged', async () => {
+  test('an id is stored only as a hash and never logged', async () => {
     const people = await openPeople();
     const i = await people.mint('ann-of-the-log');
     await people.check('checkout', { i });
@@ -149,7 +149,7 @@ const secret = Buffer.alloc(32);
 const ttlMs = 1000;
 const application = { number: 1, environments: [] } as unknown as Application;
 
-/** The instance ids of a main thread and of one that follows it. */
+/** Opens the instance ids of a main thread and of a thread that follows it. */
 function openInstances() {
   const store = temporaryUsage();
   const clock = testClock();
@@ -179,7 +179,7 @@ function openInstances() {
       publish: (change) => thread.learn(structuredClone(change)),
       async barrier() {
         events.push('barrier');
-        main.find(id, 1, clock.now()); // A packet that is forwarded meanwhile.
+        main.find(id, 1, clock.now()); // A packet that is forwarded during the barrier.
       },
     },
   });
@@ -235,10 +235,10 @@ test('a thread does not know an id after another was minted for the same person'
   expect(knows(first.instanceId)).toBe(false);
   expect(knows()).toBe(true);
   main.find(first.instanceId, 1, clock.now());
-  expect(knows(first.instanceId)).toBe(true); // Until the end of its grace period.
+  expect(knows(first.instanceId)).toBe(true); // Valid until the end of its grace period.
 });
 
-test('a person is forgotten after the earlier packets of all threads, and no thread knows them meanwhile', async () => {
+test('a person is forgotten after the earlier packets of all threads, and unknown to them from then on', async () => {
   const { clock, main, id, knows, events } = openInstances();
   main.find(id, 1, clock.now());
   await main.forget(application, 'ann');

@@ -44,7 +44,7 @@ test('the number of rows of an hour is limited for any number of reasons', () =>
   expect(rows.size).toBeLessThanOrEqual(1100);
 });
 
-test('the row of an accepted message is the same as the one found by its subject', () => {
+test('acceptedRow and row return the same row of an accepted message', () => {
   const rows = new HourRows(1, 2, []);
   const maybe = (texts: fc.Arbitrary<string>) => fc.option(texts, { nil: undefined });
   const sender = fc.record({
@@ -64,7 +64,7 @@ test('the row of an accepted message is the same as the one found by its subject
   );
 });
 
-test('a text is short, well-formed and has no control characters', () => {
+test('ledgerText returns a short, well-formed text without control characters', () => {
   const texts = fc.string({ unit: 'binary', maxLength: 1000 });
   fc.assert(
     fc.property(texts, (text) => {

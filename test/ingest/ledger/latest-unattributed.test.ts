@@ -26,7 +26,7 @@ test.each([
   ['a token', 'eyJhbGciOiJFUzI1NiJ9.e30.x', null],
   ['a placeholder', 'YOUR_KEY', null],
   ['nothing', undefined, null],
-])('keeps a recognisable prefix of %s, and no secret', (_, appKey, keyPrefix) => {
+])('keeps a recognisable prefix of %s, but no secret', (_, appKey, keyPrefix) => {
   const latestUnattributed = new UnattributedRefusals();
   latestUnattributed.add('unknown_key', source, { appKey }, 1);
   expect(latestUnattributed.latest[0]?.keyPrefix).toBe(keyPrefix);

@@ -40,7 +40,7 @@ function post(path: string, body: Buffer | string, headers: Headers): Promise<Re
 
 const agent = { 'user-agent': 'sdk/1' };
 
-/** Protobuf's library refuses a lone surrogate. Other senders encode it as three bytes that are not UTF-8. */
+/** Encodes a report, with lone surrogates as three bytes that are not UTF-8. Protobuf's library refuses them. */
 function encodeMessage(kind: Kind, report: object): Buffer {
   const sent = JSON.parse(JSON.stringify(report).replaceAll(/\\ud[89a-f]../g, '\ufffd'));
   const text = encode(kinds[kind].message, sent).toString('latin1');
@@ -88,9 +88,9 @@ interface RefusalCase {
   readonly name: string;
   readonly code: string;
   readonly status: number;
-  /** The transports on which this can happen; all by default. */
+  /** Transports on which this can happen; all by default. */
   readonly by?: readonly string[];
-  /** The difference from a valid report, or the change to its bytes. */
+  /** Difference from a valid report, or the change to its bytes. */
   readonly fields?: object;
   readonly mangle?: (bytes: Buffer) => Buffer;
   readonly headers?: Headers;
@@ -146,10 +146,10 @@ function withPadding(message: Buffer): Buffer {
   return Buffer.concat([message, Buffer.from('a206d08304', 'hex'), Buffer.alloc(66_000)]);
 }
 
-describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
+describe.each(Object.entries(ways))('ledger of reports by %s', (transport, way) => {
   const sender = { userAgent: transport === 'grpc' ? expect.stringMatching(/^grpc-node/) : 'sdk/1' };
 
-  test.concurrent.each(['usage', 'metrics'] as const)('of %s is counted as accepted', async (kind) => {
+  test.concurrent.each(['usage', 'metrics'] as const)('a %s report is counted as accepted', async (kind) => {
     const { id, report } = await openShop();
     expect(await way.send(kind, way.encode(kind, report), {})).toBe('taken');
     const { accepted, refused, noted, entries } = await readLedger(service.http, access, id);
@@ -160,7 +160,7 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
     expect(entries).toMatchObject([{ sender: { ...sender, instance: 'web-7' }, example: null }]);
   });
 
-  test.concurrent('for an unknown environment is found by its name', async () => {
+  test.concurrent('a report for an unknown environment is found by its name', async () => {
     const { id, report } = await openShop();
     const bytes = way.encode('metrics', { ...report, environment: 'Nowhere' });
     expect(await way.send('metrics', bytes, {})).toBe('unknown_environment');
@@ -174,7 +174,7 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
     { ...refused, kind: 'usage' as const },
     { ...refused, kind: 'metrics' as const },
   ]);
-  test.concurrent.each(each)('of $kind $name is attributed to its application', async (refused) => {
+  test.concurrent.each(each)('a $kind report $name is attributed to its application', async (refused) => {
     const { kind, code, status, fields = {}, headers = {}, mangle = (bytes) => bytes } = refused;
     const { id, key, report } = await openShop();
     const bytes = mangle(way.encode(kind, { ...report, ...fields }));
@@ -186,7 +186,7 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
     expect(JSON.stringify(entries)).not.toContain(key.key);
   });
 
-  test.concurrent('over the rate is attributed to its application', async () => {
+  test.concurrent('a report over the rate is attributed to its application', async () => {
     const { id, report } = await openShop({ rate: 1, burst: 1 });
     const bytes = way.encode('usage', report);
     const codes = await Promise.all([1, 2, 3].map(() => way.send('usage', bytes, {})));
@@ -197,7 +197,7 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
     expect(entries[0]).toMatchObject({ status: 429, code: 'rate_limited', transport, route: 'usage', sender });
   });
 
-  test.concurrent.each(noted)('of $kind $name is noted', async ({ kind, fields, codes, path }) => {
+  test.concurrent.each(noted)('a $kind report $name is noted', async ({ kind, fields, codes, path }) => {
     const { id, report } = await openShop();
     expect(await way.send(kind, way.encode(kind, { ...report, ...fields }), {})).toBe('taken');
     const { accepted, noted, entries } = await readLedger(service.http, access, id);
@@ -209,7 +209,7 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
   });
 });
 
-describe('a packet', () => {
+describe('ledger of packets', () => {
   const send = async (body: object | string, headers: Headers = {}) => {
     const type = { 'content-type': 'application/json' };
     const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -226,7 +226,7 @@ describe('a packet', () => {
     ['truncated', 'invalid_json', {}, -1],
     ['with an unsupported content type', 'invalid_content_type', { 'content-type': 'text/html' }, undefined],
     ['with a malformed Idempotency-Key', 'invalid_idempotency_key', { 'idempotency-key': '' }, undefined],
-  ] as const)('%s is attributed to its application', async (_, code, headers, end) => {
+  ] as const)('a packet %s is attributed to its application', async (_, code, headers, end) => {
     const { id, key, packet } = await openApp();
     expect(await send(JSON.stringify(packet).slice(0, end), headers)).toBe(400);
     const { entries } = await readRefusals(service.http, access, id, 1);
@@ -234,7 +234,7 @@ describe('a packet', () => {
     expect(entries).toMatchObject([{ environment: 'Production', status: 400, code, count: 1, example }]);
   });
 
-  test.concurrent('over the rate is attributed to its application', async () => {
+  test.concurrent('a packet over the rate is attributed to its application', async () => {
     const { id, packet } = await openApp({ rate: 1, burst: 1 });
     const statuses = await Promise.all([1, 2, 3].map(() => send(packet)));
     const limited = statuses.filter((status) => status === 429).length;
@@ -248,7 +248,7 @@ describe('a packet', () => {
     ['an unknown instance id', { i: 'nobody' }, 1],
     ['an overlong instance id', { i: 'i'.repeat(10_000) }, 1],
     ['an overlong client identity', { u: 'u'.repeat(10_000) }, 0],
-  ])('with %s is accepted', async (_, who, dropped) => {
+  ])('a packet with %s is accepted', async (_, who, dropped) => {
     const { id, packet } = await openApp({ acceptClientIdentities: true });
     expect(await send({ ...packet, ...who })).toBe(202);
     const { accepted, noted, entries } = await readLedger(service.http, access, id);
@@ -264,7 +264,7 @@ describe('a packet', () => {
     ['an invalid metric name', { m: { '\ud83d': 1 } }, 'name_dropped'],
     ['a misspelt field', { features: { a: { on: [1] } } }, 'field_unknown'],
     ['a field named __proto__', JSON.parse('{"__proto__":1}'), 'field_unknown'],
-  ])('with %s is noted', async (_, fields, code) => {
+  ])('a packet with %s is noted', async (_, fields, code) => {
     const { id, packet } = await openApp();
     expect(await send({ ...packet, f: {}, ...fields })).toBe(202);
     const { entries } = await readLedger(service.http, access, id);

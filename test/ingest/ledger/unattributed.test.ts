@@ -20,7 +20,7 @@ const json = { 'content-type': 'application/json' };
 const web = { 'content-type': 'application/grpc-web' };
 const report = { appKey: 'nobody', environment: 'Production', time: '2026-01-31T12:00:00Z', stats: [] };
 
-/** The counting routes, with only what a refusal needs; they must accept nothing. */
+/** Opens the counting routes, with only the dependencies of a refusal. They must accept nothing. */
 async function openHost() {
   const store = temporaryUsage();
   const { directory, clock } = await openFixture();

@@ -77,7 +77,7 @@ const requests = {
   }),
 };
 
-describe.each(Object.keys(requests) as Signal[])('any request of %s', (signal) => {
+describe.each(Object.keys(requests) as Signal[])('OTLP request of %s', (signal) => {
   test('decodes alike from protobuf and from JSON', () => {
     fc.assert(
       fc.property(requests[signal] as fc.Arbitrary<object>, (request) => {
@@ -86,7 +86,7 @@ describe.each(Object.keys(requests) as Signal[])('any request of %s', (signal) =
     );
   });
 
-  test.each(encodings)('is refused, or decoded, if bytes of it as %s change', (encoding) => {
+  test.each(encodings)('changed bytes of a request as %s are refused or decoded', (encoding) => {
     const changed = fc.tuple(requests[signal] as fc.Arbitrary<object>, fc.array(fc.tuple(fc.nat(), fc.nat(255))));
     fc.assert(
       fc.property(changed, ([request, changes]) => {
@@ -103,8 +103,8 @@ describe.each(Object.keys(requests) as Signal[])('any request of %s', (signal) =
   });
 });
 
-describe('a hostile request', () => {
-  test('of millions of empty messages is refused', () => {
+describe('hostile OTLP request', () => {
+  test('a request of millions of empty messages is refused', () => {
     const body = Buffer.alloc(4 * 1024 * 1024);
     for (let at = 0; at < body.length; at += 2) body[at] = 0x0a; // resource_logs of length 0
     expect(() => otlpDecoders['logs-protobuf'](body)).toThrow(expect.objectContaining({ code: 'body_too_large' }));
@@ -113,7 +113,7 @@ describe('a hostile request', () => {
     expect(() => otlpDecoders['logs-json'](json)).toThrow(expect.objectContaining({ code: 'body_too_large' }));
   });
 
-  test('of another shape has no data', () => {
+  test('a request of another shape has no data', () => {
     const shapes = [
       '{"resourceLogs":{}}',
       '{"resourceLogs":[1,null,{"scopeLogs":[{"logRecords":"x"}]}]}',

@@ -10,13 +10,13 @@ const inShop = shareService('--max-features', '5000');
 
 const day = 86_400_000;
 
-describe('bad input in an export request costs nothing beside it', () => {
+describe('export request with bad input', () => {
   test.each<[what: string, bad: object[], rejected: number, note: string]>([
     ['a sum without a temporality', [sum(0, [point(7, now)])], 1, 'sum_unsupported'],
-    ['negative values', [sum(1, [point(-7, now)]), sum(2, [point(-7, now)])], 2, 'value_dropped'],
-    ['values that are not numbers', [sum(1, [point(Number.NaN, now)])], 1, 'value_dropped'],
+    ['a negative value of each temporality', [sum(1, [point(-7, now)]), sum(2, [point(-7, now)])], 2, 'value_dropped'],
+    ['a value that is not a number', [sum(1, [point(Number.NaN, now)])], 1, 'value_dropped'],
     ['a point without a flag', [sum(1, [{ ...point(7, now), attributes: [] }])], 1, 'name_dropped'],
-  ])('%s', (_, bad, rejected, note) =>
+  ])('%s is rejected, and the rest counts', (_, bad, rejected, note) =>
     inShop(async (service, shop) => {
       const response = await send(service, shop, 'metrics', metrics([...bad, sum(1, [point(4, now)])]));
       expect(response.status).toBe(200);
@@ -28,7 +28,7 @@ describe('bad input in an export request costs nothing beside it', () => {
     }),
   );
 
-  test('a clock that is a day ahead', () =>
+  test('an event of a clock that is a day ahead counts now', () =>
     inShop(async (service, shop) => {
       const ahead = Date.now() + day;
       const of = { 'feature_flag.result.variant': 'ahead' };
@@ -41,7 +41,7 @@ describe('bad input in an export request costs nothing beside it', () => {
       expect(await notes(service, shop)).toEqual({ time_moved: 3 });
     }));
 
-  test('5 000 flags, and those above the limit', () =>
+  test('5 000 flags count, and flags over the limit are folded', () =>
     inShop(async (service, shop) => {
       const flags = (from: number, to: number) =>
         logs(
@@ -60,7 +60,7 @@ describe('bad input in an export request costs nothing beside it', () => {
       expect(await notes(service, shop)).toEqual({ series_folded: 1 });
     }));
 
-  test('a flag whose name is not UTF-8', () =>
+  test('a flag whose name is not UTF-8 is rejected, and the rest counts', () =>
     inShop(async (service, shop) => {
       const body = encodeAs(
         'protobuf',
@@ -74,7 +74,7 @@ describe('bad input in an export request costs nothing beside it', () => {
       expect(await notes(service, shop)).toEqual({ name_dropped: 1 });
     }));
 
-  test('an environment that was deleted', () =>
+  test('records of a deleted environment are rejected, and the rest counts', () =>
     inShop(async (service, shop) => {
       const path = `/api/v2/applications/${shop.application}/environments/Staging`;
       await manage(service.http, shop.access, 'DELETE', path, 204);
@@ -97,8 +97,8 @@ describe('bad input in an export request costs nothing beside it', () => {
     }));
 });
 
-describe('an export request is refused', () => {
-  test('if it is cut', () =>
+describe('refused export request', () => {
+  test('a truncated request is refused', () =>
     inShop(async (service, shop) => {
       const body = encodeAs('protobuf', 'logs', logs([evaluation(on, now)]));
       for (const length of [1, body.length / 2, body.length - 1]) {
@@ -112,7 +112,7 @@ describe('an export request is refused', () => {
       expect(await checks(service, shop)).toBe(1);
     }));
 
-  test('if it is large once it is decompressed', () =>
+  test('a request that is large after decompression is refused', () =>
     inShop(async (service, shop) => {
       const bomb = new Uint8Array(gzipSync(Buffer.alloc(256 * 1024 * 1024)));
       const headers = { 'content-encoding': 'gzip' };

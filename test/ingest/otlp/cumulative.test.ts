@@ -7,11 +7,11 @@ import { now, send, shareService, variants } from './send.ts';
 
 const inShop = shareService();
 
-describe('a cumulative sum', () => {
+describe('cumulative sum', () => {
   const started = now - 60_000;
   const total = (value: number, at: number, start = started) => metrics([sum(2, [point(value, at, start)])]);
 
-  test('counts its increase, also after a restart', async () => {
+  test('a sum counts its increase, also after a restart', async () => {
     const first = await startLocal();
     const shop = await openShop(first);
     for (const [value, at] of [
@@ -34,7 +34,7 @@ describe('a cumulative sum', () => {
     );
   });
 
-  test('that began long ago counts from its first point on', () =>
+  test('a sum that began long ago counts from its first point on', () =>
     inShop(async (service, shop) => {
       const long = now - 3 * 86_400_000;
       await send(service, shop, 'metrics', total(5000, now, long));
@@ -46,18 +46,18 @@ describe('a cumulative sum', () => {
     ['without a start', 0, 3],
     ['that began long ago', now - 3 * 86_400_000, 3],
     ['that began a moment ago', started, 5003],
-  ])('%s is noted if its first point does not count', (_, start, counted) =>
+  ])('a sum %s is noted if its first point does not count', (_, start, counted) =>
     inShop(async (service, shop) => {
       await send(service, shop, 'metrics', total(5000, now, start));
       await send(service, shop, 'metrics', total(5003, now + 1, start));
       expect(await variants(service, shop)).toEqual({ on: counted });
       expect(await notes(service, shop)).toEqual(counted === 3 ? { first_point: 1 } : {});
-      await send(service, shop, 'metrics', total(5004, now + 2, start)); // The store has the others now.
+      await send(service, shop, 'metrics', total(5004, now + 2, start)); // The store has the earlier totals now.
       expect(await notes(service, shop)).toEqual(counted === 3 ? { first_point: 1 } : {});
     }),
   );
 
-  test('is noted if several processes share its resource and start', () =>
+  test('a sum is noted if several processes share its resource and start', () =>
     inShop(async (service, shop) => {
       for (const [value, at] of [
         [10, 1],
@@ -69,14 +69,14 @@ describe('a cumulative sum', () => {
       expect(await notes(service, shop)).toEqual({ shared_series: 1 });
     }));
 
-  test('is not noted as shared if it begins again without a start', () =>
+  test('a sum without a start that begins again is not noted as shared', () =>
     inShop(async (service, shop) => {
       await send(service, shop, 'metrics', total(10, now + 1, 0));
       await send(service, shop, 'metrics', total(2, now + 2, 0));
       expect(await notes(service, shop)).toEqual({ first_point: 1 });
     }));
 
-  test('beside a histogram counts, and the ledger notes the histogram', () =>
+  test('a sum counts next to a histogram, and the ledger notes the histogram', () =>
     inShop(async (service, shop) => {
       const histogram = { name: sum(1, []).name, histogram: { dataPoints: [{ count: '3' }] } };
       const response = await send(

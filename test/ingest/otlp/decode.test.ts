@@ -28,7 +28,7 @@ function decode(encoding: Encoding, signal: Signal, request: object) {
   return read(encoding, signal, encodeAs(encoding, signal, request));
 }
 
-describe.each(encodings)('an OTLP request as %s', (encoding) => {
+describe.each(encodings)('OTLP request as %s', (encoding) => {
   const events: readonly [what: string, values: Record<string, Value>, found: object][] = [
     ['a variant', { 'feature_flag.result.variant': 'on' }, { variant: 'on' }],
     ['a variant of earlier conventions', { 'feature_flag.variant': 'off' }, { variant: 'off' }],
@@ -37,7 +37,7 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
     ['a text value', { 'feature_flag.result.value': 'blue' }, { variant: 'blue' }],
     ['a number', { 'feature_flag.result.value': 42 }, { variant: '42' }],
     [
-      'an object, which is no name',
+      'an object, which is not a name',
       { 'feature_flag.result.value': `{"a":"${'b'.repeat(300)}"}` },
       { variant: '(value)' },
     ],
@@ -78,7 +78,7 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
     });
   });
 
-  test('counts a record without a time when it was observed, or when it arrives', () => {
+  test('counts a record without a time at its observed time, or at its arrival', () => {
     const { timeUnixNano, ...timeless } = evaluation({}, noon);
     const sent = logs([{ ...timeless, observedTimeUnixNano: timeUnixNano }, timeless]);
     expect(decode(encoding, 'logs', sent).checks).toEqual([
@@ -103,7 +103,7 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
     expect(decode(encoding, 'traces', sent)).toMatchObject({ ...nothing, checks: [{ ...one, variant: 'on' }] });
   });
 
-  test('keeps the resources of a request apart, and merges equal ones', () => {
+  test('separates the resources of a request, and merges equal ones', () => {
     const staging = resource({ 'deployment.environment.name': 'Staging' });
     const older = { attributes: attributes({ 'deployment.environment': 'Production' }) };
     const of = [resource(), staging, resource(), older];
@@ -149,13 +149,13 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
     });
   });
 
-  test('ignores the metrics that count evaluations a second time, and all others', () => {
+  test('ignores the metrics that count evaluations a second time, and all other metrics', () => {
     const names = ['feature_flag.evaluation_requests_total', 'feature_flag.evaluation_active_count', 'http.requests'];
     const sent = metrics(names.map((name) => sum(1, [point(2, noon)], name)));
     expect(decode(encoding, 'metrics', sent)).toEqual({ ...nothing, resources: [], checks: [] });
   });
 
-  test('rejects what is not a monotonic sum with a temporality, and counts the others', () => {
+  test('rejects metrics that are not monotonic sums with a temporality, and counts the others', () => {
     const histogram = { name: successTotal, histogram: { dataPoints: [{ count: '1' }, { count: '2' }] } };
     const gauge = { name: successTotal, gauge: { dataPoints: [point(1, noon)] } };
     const falling = { name: successTotal, sum: { ...sum(1, [point(1, noon)]).sum, isMonotonic: false } };
@@ -170,7 +170,7 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
   test('rejects negative, fractional and huge values, and counts the others', () => {
     const bad = [-1, 1.5, 2 ** 31, Number.POSITIVE_INFINITY].map((value) => point(value, noon));
     const sent = metrics([sum(1, [...bad, point(4, noon)])]);
-    // JSON has no infinity, and a point without a value is not one.
+    // JSON has no infinity, and a point without a value does not count as rejected.
     expect(decode(encoding, 'metrics', sent)).toMatchObject({
       rejected: encoding === 'json' ? 3 : 4,
       notes: ['value_dropped'],
@@ -217,7 +217,7 @@ describe.each(encodings)('an OTLP request as %s', (encoding) => {
     const body = Buffer.from(encodeAs(encoding, 'logs', sent)).toString('latin1');
     const cut = Buffer.from(body.replaceAll('\xef\xbf\xbd', '\xff\xfe\xfd'), 'latin1');
     const found = () => read(encoding, 'logs', cut);
-    // A text of JSON has one encoding, so nothing in it can be trusted.
+    // A JSON text has one encoding, so all of it is refused.
     if (encoding === 'json') expect(found).toThrow('Send UTF-8');
     else expect(found()).toMatchObject({ rejected: 1, notes: ['name_dropped'], checks: [{ ...one, variant: 'on' }] });
   });

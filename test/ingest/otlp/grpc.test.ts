@@ -39,7 +39,7 @@ async function exportTo(
   }
 }
 
-/** Refused calls in the ledger, by code. */
+/** Returns the number of refused calls in the ledger, by code. */
 async function refusals(service: LocalService, { access, application }: Shop): Promise<object> {
   const { entries } = await readLedger(service.http, access, application);
   const refused = entries.filter(
@@ -48,14 +48,14 @@ async function refusals(service: LocalService, { access, application }: Shop): P
   return Object.fromEntries(refused.map(({ code, count }) => [code, count]));
 }
 
-describe('an export request over gRPC', () => {
+describe('export request over gRPC', () => {
   const requests = {
     logs: logs([evaluation(on, now)]),
     traces: traces([{ ...evaluation(on, now), name: 'feature_flag.evaluation', eventName: undefined }]),
     metrics: metrics([sum(1, [point(1, now)])]),
   };
 
-  test('counts in each signal, with its service as the sender', () =>
+  test('counts each signal, with the service as the sender', () =>
     inShop(async (service, shop) => {
       for (const signal of ['logs', 'metrics', 'traces'] as const) {
         const { code, response } = await exportTo(service, shop.key, signal, requests[signal]);
@@ -73,7 +73,7 @@ describe('an export request over gRPC', () => {
       });
     }));
 
-  test('repeats the same request over HTTP, compressed or not', () =>
+  test('a request repeats the same request over HTTP, compressed or not', () =>
     inShop(async (service, shop) => {
       expect((await send(service, shop, 'logs', requests.logs)).status).toBe(200);
       for (const gzip of [undefined, true] as const)
@@ -82,7 +82,7 @@ describe('an export request over gRPC', () => {
       await expect.poll(() => notes(service, shop)).toEqual({ repeated: 2 });
     }));
 
-  test('takes the key and the environment from its metadata', () =>
+  test('takes the key and the environment from the metadata', () =>
     inShop(async (service, shop) => {
       const none = logs([evaluation(on, now)], { attributes: [] });
       const metadata = { authorization: '', 'x-api-key': shop.key, 'x-flagmeter-environment': 'Staging' };
@@ -92,7 +92,7 @@ describe('an export request over gRPC', () => {
       expect([unknown.code, unknown.trailers.get('flagmeter-code')]).toEqual([5, ['unknown_key']]);
     }));
 
-  test('is answered with the records that are not counted', () =>
+  test('responds with the number of records that are not counted', () =>
     inShop(async (service, shop) => {
       const request = metrics([sum(0, [point(7, now)]), sum(1, [point(4, now)])]);
       const { code, response } = await exportTo(service, shop.key, 'metrics', request);
@@ -106,7 +106,7 @@ describe('an export request over gRPC', () => {
       expect(await variants(service, shop)).toEqual({ on: 4 });
     }));
 
-  test('is refused above the rate with RetryInfo, and in the ledger', () =>
+  test('a request over the rate is refused with RetryInfo, and recorded in the ledger', () =>
     inShop(async (service) => {
       const shop = await openShop(service, { rate: 1, burst: 1 });
       expect(await exportTo(service, shop.key, 'logs', requests.logs)).toMatchObject({ code: 0 });
@@ -117,7 +117,7 @@ describe('an export request over gRPC', () => {
       await expect.poll(() => refusals(service, shop)).toEqual({ rate_limited: 1 });
     }));
 
-  test('is refused and in the ledger if it is malformed or names an unknown environment', () =>
+  test('a request that is malformed or names an unknown environment is refused and recorded in the ledger', () =>
     inShop(async (service, shop) => {
       const stream = openRawGrpc(service.grpc);
       const malformed = stream.begin(paths.logs, { authorization: shop.key });
@@ -133,7 +133,7 @@ describe('an export request over gRPC', () => {
       await expect.poll(() => refusals(service, shop)).toEqual({ invalid_protobuf: 2, unknown_environment: 1 });
     }));
 
-  test('larger than a turn of the event loop is counted whole', () =>
+  test('a request larger than an event loop iteration is counted whole', () =>
     inShop(async (service, shop) => {
       const events = Array.from({ length: 5000 }, (_, at) => evaluation(on, now + at));
       const sent = await exportTo(service, shop.key, 'logs', logs(events), { gzip: true });

@@ -48,7 +48,7 @@ export const resource = (more: Readonly<Record<string, Value>> = {}) => ({
   }),
 });
 
-/** An evaluation event. @param at Unix ms */
+/** Creates an evaluation event. @param at Unix ms */
 export const evaluation = (values: Readonly<Record<string, Value>>, at: number) => ({
   timeUnixNano: `${at}000000`,
   eventName: 'feature_flag.evaluation',
@@ -71,13 +71,13 @@ export const metrics = (all: readonly object[], of: object = resource()) => ({
 
 export const successTotal = 'feature_flag.evaluation_success_total';
 
-/** A sum of the hook. @param aggregationTemporality 1 for delta, 2 for cumulative */
+/** Creates a sum of the hook. @param aggregationTemporality 1 for delta, 2 for cumulative */
 export const sum = (aggregationTemporality: number, dataPoints: readonly object[], name = successTotal) => ({
   name,
   sum: { aggregationTemporality, isMonotonic: true, dataPoints },
 });
 
-/** A point. Times are Unix ms. */
+/** Creates a point. Times are Unix ms. */
 export const point = (value: number, at: number, start = 0, values: Readonly<Record<string, Value>> = {}) => ({
   startTimeUnixNano: `${start}000000`,
   timeUnixNano: `${at}000000`,
@@ -85,7 +85,7 @@ export const point = (value: number, at: number, start = 0, values: Readonly<Rec
   attributes: attributes({ 'feature_flag.key': 'checkout', 'feature_flag.result.variant': 'on', ...values }),
 });
 
-/** The content of a request with its texts. */
+/** Content of a request with its texts. */
 export interface ReadRequest {
   readonly resources: readonly (string | number | undefined)[][];
   readonly checks: readonly object[];

@@ -8,14 +8,14 @@ import { now, on, send, shareService, types, variants } from './send.ts';
 
 const inShop = shareService();
 
-describe('an export request', () => {
+describe('OTLP/HTTP export request', () => {
   const requests = {
     logs: logs([evaluation(on, now)]),
     traces: traces([{ ...evaluation(on, now), name: 'feature_flag.evaluation', eventName: undefined }]),
     metrics: metrics([sum(1, [point(1, now)])]),
   };
 
-  test('counts in each signal and encoding, and is answered as OTLP specifies', () =>
+  test('counts in each signal and encoding, and gets the response that OTLP specifies', () =>
     inShop(async (service, shop) => {
       for (const signal of ['logs', 'metrics', 'traces'] as const)
         for (const encoding of ['protobuf', 'json'] as const) {
@@ -37,7 +37,7 @@ describe('an export request', () => {
       });
     }));
 
-  test('counts once when it is sent again, also after a restart', async () => {
+  test('counts a repeated request once, also after a restart', async () => {
     const first = await startLocal();
     const shop = await openShop(first);
     for (let n = 0; n < 3; n += 1)
@@ -64,7 +64,7 @@ describe('an export request', () => {
       expect(await of({ authorization: '' })).toBe(404);
     }));
 
-  test('is refused with a Status', () =>
+  test('refuses a request with a Status', () =>
     inShop(async (service, shop) => {
       const unknown = await send(service, { key: 'x' }, 'logs', requests.logs);
       expect(unknown).toMatchObject({ status: 404, type: types.protobuf });
@@ -80,7 +80,7 @@ describe('an export request', () => {
       expect(text).toMatchObject({ status: 400, type: 'application/problem+json' });
     }));
 
-  test('over the rate is refused with Retry-After', () =>
+  test('refuses a request over the rate with Retry-After', () =>
     inShop(async (service) => {
       const shop = await openShop(service, { rate: 1, burst: 1 });
       expect((await send(service, shop, 'logs', requests.logs)).status).toBe(200);
@@ -89,7 +89,7 @@ describe('an export request', () => {
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     }));
 
-  test('larger than a turn of the event loop is counted whole', () =>
+  test('counts a request larger than an event loop iteration whole', () =>
     inShop(async (service, shop) => {
       const events = Array.from({ length: 5000 }, (_, at) =>
         evaluation({ ...on, 'feature_flag.key': `flag-${at % 1500}` }, now + at),
@@ -108,8 +108,8 @@ describe('an export request', () => {
     }));
 });
 
-describe('the environment of a resource', () => {
-  test('may differ in case, be in a header, or be the only one', () =>
+describe('environment of a resource', () => {
+  test('an environment can differ in case, be in a header, or be the only one', () =>
     inShop(async (service, shop) => {
       const lower = resource({ 'deployment.environment.name': 'staging' });
       const none = { attributes: [] };
@@ -123,7 +123,7 @@ describe('the environment of a resource', () => {
       expect(await variants(service, single, 'Live')).toEqual({ on: 1 });
     }));
 
-  test('is that of an adopted token if the resource names none, until it is deleted', () =>
+  test('a resource without an environment has the environment of an adopted token, until it is deleted', () =>
     inShop(async (service, shop) => {
       const below = `/api/v2/applications/${shop.application}`;
       const adopted = { token: 'default:staging.otlp-0123456789ab', type: 'Backend', environment: 'Staging' };
@@ -139,7 +139,7 @@ describe('the environment of a resource', () => {
       expect(await variants(service, shop)).toEqual({ on: 1 });
     }));
 
-  test('rejects only its own records if it is unknown', () =>
+  test('an unknown environment rejects only its own records', () =>
     inShop(async (service, shop) => {
       const unknown = resource({ 'deployment.environment.name': 'Moon' });
       const [good, bad] = [logs([evaluation(on, now)]), logs([evaluation(on, now), evaluation(on, now)], unknown)];

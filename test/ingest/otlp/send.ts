@@ -7,7 +7,7 @@ import { type LocalService, startLocal } from '../../support/service.ts';
 import { openShop, type Shop } from '../repeated-reports.ts';
 import { encodeAs } from './messages.ts';
 
-/** The content types. */
+/** Content types by encoding. */
 export const types = { protobuf: 'application/x-protobuf', json: 'application/json' } as const;
 export const now = Date.now();
 export const on = { 'feature_flag.result.variant': 'on' };
@@ -49,7 +49,7 @@ export async function send(
   return { status: response.status, type: response.headers.get('content-type'), headers: response.headers, body };
 }
 
-/** Checks by variant, of a flag in an environment. */
+/** Returns the checks by variant, of a flag in an environment. */
 export async function variants(
   { http }: LocalService,
   { access, application }: Shop,

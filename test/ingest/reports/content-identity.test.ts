@@ -4,7 +4,7 @@ import { identityOfKey, type MessageIdentity, type MessageSender } from '../../.
 import { identityOfReport, isDistinct } from '../../../src/ingest/formats/reports/content-identity.ts';
 import { decodeMetrics, decodeUsage } from '../../../src/ingest/formats/reports/json.ts';
 
-/** The data about the sender in an identity. */
+/** Creates the sender data of an identity. */
 function createSender(application: number, key: number, environment: number): MessageSender {
   const holder = { application: { number: application }, key: { number: key } } as KeyHolder;
   return { holder, environment: { number: environment } };
@@ -20,8 +20,8 @@ const started = '"processStartTime":"2026-01-01T00:00:00Z"';
 const stat = '{"feature":"a","variantStats":{"on":{"checkCount":1},"off":{"usedCount":2}},"uniqueUserHashes":[1,2]}';
 const full = `{${head},"instanceName":"i","processStartTime":"2026-01-01T00:00:00Z","stats":[${stat},{"feature":"b"}],"uniqueUserHashes":[3,4]}`;
 
-describe('of a usage report', () => {
-  test('is 128 bits that never change, because they are stored', () => {
+describe('identityOfReport', () => {
+  test('returns 128 bits that never change, because they are stored', () => {
     expect(usage(full)).toMatchInlineSnapshot(`"00000007-00000005-515e32c1-6802413f"`);
     expect(metrics(`{${head},${started},"stats":[{"metric":"m","value":1.5}]}`)).toMatchInlineSnapshot(
       `"00000007-00000005-b15a1d70-58b5f7a2"`,
@@ -40,14 +40,14 @@ describe('of a usage report', () => {
     ['zeros written out', full.replace('"checkCount":1', '"checkCount":1,"usedCount":0,"viewedCount":null')],
     ['hashes as strings', full.replace('[3,4]', '["3",4.0]')],
     ['unknown fields', full.replace('{', '{"x":1,')],
-  ])('is the same with %s', (_, json) => {
+  ])('returns the same identity with %s', (_, json) => {
     expect(usage(json)).toBe(usage(full));
   });
 
   test.each([
     ['time', full.replace('12:00:00.125Z', '12:00:00.125001Z')],
     ['instance', full.replace('"i"', '"j"')],
-    ['no instance', full.replace('"instanceName":"i",', '')],
+    ['presence of an instance', full.replace('"instanceName":"i",', '')],
     ['process start', full.replace('2026-01-01', '2026-01-02')],
     ['count', full.replace('"checkCount":1', '"checkCount":2')],
     ['variant', full.replace('"on"', '"in"')],
@@ -56,11 +56,11 @@ describe('of a usage report', () => {
     ['hash of a user', full.replace('[1,2]', '[1,5]')],
     ['hash of the environment', full.replace('[3,4]', '[3]')],
     ['hash in another place', full.replace('[1,2]', '[1,2,3]').replace('[3,4]', '[4]')],
-  ])('differs with another %s', (_, json) => {
+  ])('returns another identity with another %s', (_, json) => {
     expect(usage(json)).not.toBe(usage(full));
   });
 
-  test('differs between environments, keys and kinds of report', () => {
+  test('returns different identities for other environments, keys and kinds of report', () => {
     const empty = `{${head},${started},"stats":[]}`;
     const others = [sender, createSender(7, 5, 3), createSender(7, 6, 2), createSender(8, 5, 2)];
     const all = others.flatMap((by) => [usage(empty, by), metrics(empty, by)]);
@@ -74,12 +74,12 @@ describe('of a usage report', () => {
     ['12:00:00.1250001Z', true],
     ['12:00:00.125001Z', true],
     ['12:00:00.000100Z', true],
-  ])('with the time %s is unique: %s', (time, told) => {
+  ])('a report with the time %s is distinct: %s', (time, told) => {
     const json = `{"appKey":"k","environment":"e","time":"2026-01-31T${time}","stats":[]}`;
     expect([decodeUsage(json), decodeMetrics(json)].map(isDistinct)).toEqual([told, told]);
   });
 
-  test('differs without the start of the process', () => {
+  test('returns another identity without the start time of the process', () => {
     expect(usage(full.replace('"processStartTime":"2026-01-01T00:00:00Z",', ''))).not.toBe(usage(full));
   });
 });
@@ -113,7 +113,7 @@ test('no application or key can imitate another', () => {
   }
 });
 
-test('of a metrics report differs with a value, a series and the time of an observation', () => {
+test('the identity of a metrics report differs with a value, a series and the time of an observation', () => {
   const of = (entry: string) => metrics(`{${head},${started},"observations":[{${entry}}]}`);
   const all = [
     of('"metric":"m","value":1'),

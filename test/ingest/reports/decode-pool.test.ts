@@ -35,7 +35,7 @@ test('decompresses and decodes a report in another thread, and returns its lengt
 test.each([
   ['that is not JSON', Buffer.from('{"appKey":'), 'invalid_json'],
   ['that is truncated', gzipSync(json(9)).subarray(0, 50), 'invalid_content_encoding'],
-  ['over the limit', Buffer.from(json(200_000)), 'body_too_large'],
+  ['that is over the limit', Buffer.from(json(200_000)), 'body_too_large'],
 ])('refuses a report %s', async (_, bytes, code) => {
   const { pool } = open();
   const body = new SentBody(bytes, bytes[0] === 0x1f ? gzip : [], limit);

@@ -4,7 +4,7 @@ import { reportDecoders } from '../../../src/ingest/formats/reports/formats.ts';
 const head = '"appKey":"k","environment":"e","time":"2026-01-31T12:00:00Z"';
 const tooLarge = expect.objectContaining({ code: 'body_too_large' });
 
-/** A message with a repeated bytes field. */
+/** Creates a message with a repeated bytes field. */
 const repeated = (count: number, ...field: readonly number[]) => Buffer.concat(Array(count).fill(Buffer.from(field)));
 
 test.each([
@@ -18,7 +18,7 @@ test.each([
     Buffer.concat([Buffer.from([0x22, 0x80, 0xb5, 0x18]), repeated(200_000, 0x5a, 0)]),
   ],
   ['metricsMessage', 'empty observations', repeated(200_000, 0x32, 0)],
-] as const)('%s: refuses more %s than the size allows before they are built', (format, _, body) => {
+] as const)('%s refuses more %s than the size allows before they are built', (format, _, body) => {
   expect(() => reportDecoders[format](Buffer.from(body))).toThrow(tooLarge);
 });
 

@@ -17,15 +17,15 @@ const listCounts = ({ variants }: UsageReport) =>
 const listValues = ({ values }: MetricsReport) =>
   values.map(({ metric, feature = '', variant = '', value }) => [metric, feature, variant, value]);
 
-describe('a JSON report with an invalid value counts the rest', () => {
-  test.each(usageInPart)('usage with $name', ({ fields, statCount, notes, counts, hashes = [] }) => {
+describe('JSON report with an invalid value', () => {
+  test.each(usageInPart)('counts the rest of usage with $name', ({ fields, statCount, notes, counts, hashes = [] }) => {
     const report = decodeUsage(`{${head},${fields}}`);
     expect(listCounts(report)).toEqual(counts);
     expect(report).toMatchObject({ statCount, environmentHashes: hashes });
     expect(listNotes(report)).toEqual(notes);
   });
 
-  test.each(metricsInPart)('metrics with $name', ({ fields, statCount, notes, values }) => {
+  test.each(metricsInPart)('counts the rest of metrics with $name', ({ fields, statCount, notes, values }) => {
     const report = decodeMetrics(`{${head},${fields}}`);
     expect(listValues(report)).toEqual(values);
     expect(report).toMatchObject({ statCount });
@@ -37,11 +37,11 @@ const minusOne = bytes(...Array<number>(9).fill(0xff), 0x01);
 const negative = (field: number) => Buffer.concat([bytes(field * 8), minusOne]);
 const named = (field: number, name: string | Uint8Array, ...fields: Uint8Array[]) =>
   bytesField(field, joinFields(bytesField(1, name), ...fields));
-/** U+D800 as some senders encode it. */
+/** U+D800, as some senders encode it. */
 const surrogate = Buffer.of(0xed, 0xa0, 0x80);
 const badNumbers = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
-describe('a protobuf report with an invalid value counts the rest', () => {
+describe('protobuf report with an invalid value', () => {
   const near = named(4, 'near', named(11, 'on', bytesField(2, numberField(1, 1))));
   const nearCounts = ['near', 'on', 1, 0, 0];
   const usage = (...fields: Uint8Array[]) => decodeUsageReport(joinFields(headFields, ...fields, near));
@@ -50,7 +50,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     [1, [0, 0, 0]],
     [3, [5, 0, 0]],
     [4, [5, 0, 0]],
-  ])('usage with a negative count in field %i of a variant', (field, counts) => {
+  ])('counts the rest of usage with a negative count in field %i of a variant', (field, counts) => {
     const bad = named(11, 'bad', bytesField(2, joinFields(numberField(1, 5), negative(field))));
     const report = usage(named(4, 'a', bad, numberField(2, 9)));
     expect({ counts: listCounts(report), notes: listNotes(report) }).toEqual({
@@ -63,7 +63,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     [2, [0, 7]],
     [3, [5, 0]],
     [8, [5, 7]],
-  ])('usage with a negative count in field %i of an entry', (field, [enabled, disabled]) => {
+  ])('counts the rest of usage with a negative count in field %i of an entry', (field, [enabled, disabled]) => {
     const report = usage(named(4, 'a', numberField(2, 5), numberField(3, 7), negative(field)));
     expect({ counts: listCounts(report), notes: listNotes(report) }).toEqual({
       counts: [['a', 'enabled', enabled, 0, 0], ['a', 'disabled', disabled, 0, 0], nearCounts],
@@ -71,7 +71,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     });
   });
 
-  test('usage with ignored negative counts', () => {
+  test('counts usage with ignored negative counts', () => {
     const ignored = [4, 5, 6, 7, 9].map(negative);
     const request = named(11, 'on', bytesField(2, joinFields(numberField(1, 3), negative(2))));
     const report = usage(named(4, 'a', ...ignored, request), ...[5, 10, 11].map(negative));
@@ -84,21 +84,21 @@ describe('a protobuf report with an invalid value counts the rest', () => {
   test.each([
     ['feature', (name: Buffer) => named(4, name, numberField(2, 5))],
     ['variant', (name: Buffer) => named(4, 'a', named(11, name, bytesField(2, numberField(1, 5))))],
-  ])('usage with the name of a %s that is not UTF-8', (_, entry) => {
+  ])('counts the rest of usage with the name of a %s that is not UTF-8', (_, entry) => {
     const report = usage(entry(surrogate));
     const [bad, ...rest] = listCounts(report);
     expect(bad!.slice(0, 2).map((name) => isName(name as string))).toContain(false);
     expect(rest).toEqual([nearCounts]);
   });
 
-  test('usage with an instance and a version that are not UTF-8', () => {
+  test('counts usage with an instance and a version that are not UTF-8', () => {
     const report = usage(bytesField(6, surrogate), bytesField(8, surrogate));
     expect(report).toMatchObject({ instanceName: undefined });
     expect(listNotes(report)).toEqual(['name_dropped; instanceName']);
     expect(listCounts(report)).toEqual([nearCounts]);
   });
 
-  test('metrics with names that are not UTF-8', () => {
+  test('counts the rest of metrics with names that are not UTF-8', () => {
     const whole = named(4, 'near', doubleField(5, 1));
     const metric = named(4, surrogate, doubleField(5, 1));
     const feature = named(4, 'a', bytesField(4, surrogate), doubleField(5, 1));
@@ -110,14 +110,14 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     expect(invalid).toEqual([true, true, true, false]);
   });
 
-  test('usage with an invalid process start time', () => {
+  test('counts usage with an invalid process start time', () => {
     const report = usage(bytesField(7, numberField(2, 1_000_000_000)));
     expect(report).toMatchObject({ processStartTime: undefined });
     expect(listNotes(report)).toEqual(['value_dropped; processStartTime']);
     expect(listCounts(report)).toEqual([nearCounts]);
   });
 
-  test.each(badNumbers)('metrics with the value %d', (value) => {
+  test.each(badNumbers)('counts the rest of metrics with the value %d', (value) => {
     const bad = (field: number, shift = 0) =>
       bytesField(field, joinFields(bytesField(1 + shift, 'bad'), doubleField(5 + shift, value)));
     const sum = named(
@@ -138,7 +138,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
     });
   });
 
-  test('an observation with an invalid time has the time of its report', () => {
+  test('an observation with an invalid time gets the time of its report', () => {
     const time = bytesField(1, numberField(2, 1_000_000_000));
     const observed = bytesField(6, joinFields(time, bytesField(2, 'a'), doubleField(6, 1)));
     const report = decodeMetricsReport(joinFields(headFields, observed));
@@ -147,7 +147,7 @@ describe('a protobuf report with an invalid value counts the rest', () => {
   });
 });
 
-test('a metric without a value is distinguished from one with an invalid value', () => {
+test('a metric without a value is distinguished from a metric with an invalid value', () => {
   const notes = (entries: string) => [...decodeMetrics(`{${head},"stats":[${entries}]}`).notes.keys()];
   expect(notes('{"metric":"a"}')).toEqual(['value_missing']);
   expect(notes('{"metric":"a","value":null},{"metric":"a","value":[]}')).toEqual(['value_missing']);

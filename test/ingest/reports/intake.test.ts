@@ -11,7 +11,7 @@ const kinds = [
   { operation: operations[1]!, route: 'metrics', message: encode('Metrics.MetricStat', metricsReport) },
 ];
 
-/** A report and the way it is sent. */
+/** A report, and its transport data. */
 interface SentReport {
   readonly body: Buffer | (() => Promise<Buffer>) | (() => never);
   readonly idempotencyKey?: string;
@@ -30,14 +30,14 @@ const transport: ReportTransport<SentReport, number | Refusal> = {
   refuse: (refusal) => refusal,
 };
 
-/** An unknown field whose length takes three bytes. */
+/** Creates an unknown field whose length takes three bytes. */
 function unknownField(length: number): Buffer {
   const content = length - 5;
   const field = [0xfa, 0x01, (content & 0x7f) | 0x80, ((content >> 7) & 0x7f) | 0x80, content >> 14];
   return Buffer.concat([Buffer.from(field), Buffer.alloc(content)]);
 }
 
-describe.each(kinds)('a report by $operation.service', ({ operation, route, message }) => {
+describe.each(kinds)('report by $operation.service', ({ operation, route, message }) => {
   const sender = { transport: 'grpc', userAgent: 'sdk/1' };
   const refuse = (code: 'backpressure' | 'body_too_large' | 'deadline_exceeded') => () => {
     throw new Refusal(code, 'no');
@@ -45,14 +45,14 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
   const take = async (reports: RecordingReports, sent: Partial<SentReport> = {}) =>
     operation.open(reports, transport).receive({ body: message, ...sent });
 
-  /** Sends a report that must be refused. Returns the sender it was attributed to. */
+  /** Sends a report that must be refused. Returns the reports and refusals that were recorded. */
   async function refused(code: string, sent: Partial<SentReport>, reports = new RecordingReports()) {
     expect(await take(reports, sent)).toMatchObject({ code });
     expect(reports.reports).toEqual([]);
     return reports;
   }
 
-  test('of more than 64 KiB is decoded in another thread', async () => {
+  test('a report of more than 64 KiB is decoded in another thread', async () => {
     const padded = (length: number) => Buffer.concat([message, unknownField(length - message.length)]);
     const reports = new RecordingReports();
     expect(await take(reports, { body: padded(65_536) })).toBe(route === 'usage' ? 2 : 1);
@@ -62,7 +62,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     expect(reports.reports[1]).toMatchObject({ report: concerned });
   });
 
-  test('is answered once it is on disk', async () => {
+  test('a report gets its response once it is on disk', async () => {
     const reports = new RecordingReports();
     let written = () => {};
     reports.durable = new Promise((resolve) => {
@@ -77,7 +77,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     expect(order).toEqual(['on disk', 'answered']);
   });
 
-  test('that is accepted is not refused', async () => {
+  test('an accepted report is not recorded as a refusal', async () => {
     const reports = new RecordingReports();
     expect(await take(reports, { idempotencyKey: 'once' })).toBe(route === 'usage' ? 2 : 1);
     expect(reports.reports).toMatchObject([{ report: concerned, sender: { idempotencyKey: 'once' } }]);
@@ -88,19 +88,19 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     ['deadline_exceeded', { check: refuse('deadline_exceeded') }],
     ['invalid_idempotency_key', { idempotencyKey: '' }],
     ['deadline_exceeded', { body: async () => message, check: refuse('deadline_exceeded') }],
-  ])('that is refused with %s once received is attributed to its sender', async (code, sent) => {
+  ])('a report refused with %s once received is attributed to its sender', async (code, sent) => {
     const { told } = await refused(code, sent);
     expect(told).toMatchObject([{ code, route, sender, claimed: concerned }]);
   });
 
-  test('that cannot be counted is attributed to its sender once', async () => {
+  test('a report that cannot be counted is attributed to its sender once', async () => {
     const reports = new RecordingReports();
     reports.refusal = new Refusal('rate_limited', 'no', 1);
     await refused('rate_limited', {}, reports);
     expect(reports.told).toMatchObject([{ code: 'rate_limited', claimed: concerned }]);
   });
 
-  test('that is refused unread is attributed to its sender, if the sender is known', async () => {
+  test('a report that is refused unread is attributed to its sender, if the sender is known', async () => {
     const reports = new RecordingReports();
     reports.closed = new Refusal('backpressure', 'full', 1);
     await refused('backpressure', {}, reports);
@@ -114,13 +114,13 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     ]);
   });
 
-  test('that is refused by its transport is attributed to its sender', () => {
+  test('a report that is refused by its transport is attributed to its sender', () => {
     const reports = new RecordingReports();
     operation.open(reports, transport).refused({ body: message.subarray(0, 30) }, new Refusal('backpressure', 'no'));
     expect(reports.told).toMatchObject([{ code: 'backpressure', route, sender, claimed: { appKey: 'a-key' } }]);
   });
 
-  test('that is truncated anywhere is attributed to its sender if it names one', async () => {
+  test('a report that is truncated anywhere is attributed to its sender if it names one', async () => {
     for (let length = 0; length < message.length; length += 1) {
       const reports = new RecordingReports();
       await take(reports, { body: message.subarray(0, length) });
@@ -131,7 +131,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     }
   });
 
-  test('that fails is not recorded as a refusal', async () => {
+  test('a report that fails is not recorded as a refusal', async () => {
     const reports = new RecordingReports();
     reports.refusal = new Error('broken');
     await expect(take(reports)).rejects.toThrow('broken');

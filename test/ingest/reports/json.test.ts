@@ -33,7 +33,7 @@ test.each([
   expect([...report.notes.keys()]).toEqual(notes);
 });
 
-test('an environment may be a number', () => {
+test('an environment can be a number', () => {
   const report = decodeUsage('{"appKey":"key","environment":12,"time":"2026-01-31T12:00:00+0000","stats":[]}');
   expect(report).toMatchObject({ environment: '12', time: Date.UTC(2026, 0, 31, 12) });
 });
@@ -62,7 +62,7 @@ test('a large hash does not change the types of other values', () => {
   expect(() => decodeUsage(`{${head},${large},"stats":12345678901234567890}`)).toThrow(/stats/);
 });
 
-test('an observation has its own time, any other value that of the report', () => {
+test('an observation has its own time, and any other value the time of the report', () => {
   const report = decodeMetrics(`{${head},"stats":[{"metric":"a","value":1}],"counters":[{"metric":"b","value":2}],
     "observations":[{"metric":"c","value":3,"time":"2026-01-31T11:59:00Z"},{"metric":"d","value":4}]}`);
   expect(report.statCount).toBe(1);
@@ -81,7 +81,7 @@ test('an entry without a value is noted, even if the rest counts', () => {
   expect(notes('"observations":[{"metric":"a","feature":"f","variantValues":[]}]')).toEqual(['value_missing']);
 });
 
-test('refuses a report without any list, whose name may be misspelt', () => {
+test('refuses a report without any list, whose name could be misspelt', () => {
   expect(() => decodeUsage(`{${head},"stat":[]}`)).toThrow(/stats/);
   expect(() => decodeMetrics(`{${head},"counter":[]}`)).toThrow('at least one of stats, counters, observations');
 });

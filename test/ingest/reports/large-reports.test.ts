@@ -5,7 +5,7 @@ import { opened } from '../../support/opened.ts';
 import { openTransports, type ReportBody, type ReportTransport } from '../../support/report-transports.ts';
 import { startLocal } from '../../support/service.ts';
 
-/** The default of `--max-report`. */
+/** Default of `--max-report`. */
 const maxReport = 4 * 1024 * 1024;
 
 const service = opened(startLocal);
@@ -20,7 +20,7 @@ afterAll(async () => {
   for (const transport of transports) transport.close();
 });
 
-/** Hashes of users as made by senders: any 32 bits, so about ten bytes each in JSON and in protobuf. */
+/** Creates hashes of users as made by senders: any 32 bits, so about ten bytes each in JSON and in protobuf. */
 function hashes(count: number, from = 0): number[] {
   return Array.from({ length: count }, (_, n) => Math.imul(from + n + 1, 0x9e3779b1));
 }
@@ -44,13 +44,13 @@ async function openShop() {
   return { id, report };
 }
 
-describe.each(['JSON', 'gRPC', 'gRPC-Web'])('by %s', (name) => {
+describe.each(['JSON', 'gRPC', 'gRPC-Web'])('large reports by %s', (name) => {
   const transport = () => transports.find((each) => each.name === name)!;
 
   test.each([
     ['4 492 users of one feature', 1, 4_492],
     ['20 users each of 391 features', 391, 20],
-  ])('accepts a report of %s, and all of them', async (_, features, users) => {
+  ])('counts all entries of a report of %s', async (_, features, users) => {
     const { id, report } = await openShop();
     expect(await transport().usage(report(createStats(features, users)))).toBe(features);
     const day = 86_400_000;
@@ -72,7 +72,7 @@ describe.each(['JSON', 'gRPC', 'gRPC-Web'])('by %s', (name) => {
     const { id, report } = await openShop();
     const body = { ...report([]), appVersion: 'x'.repeat(maxReport) };
     await expect(transport().usage(body)).rejects.toThrow('at most');
-    if (name !== 'gRPC') return; // The others do not read the body, so the sender is unknown.
+    if (name !== 'gRPC') return; // The other transports do not read the body, so the sender is unknown.
     const { entries } = await readRefusals(service.http, access, id, 1);
     expect(entries).toMatchObject([{ status: 413, code: 'body_too_large' }]);
   });

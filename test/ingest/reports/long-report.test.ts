@@ -26,7 +26,7 @@ const head: ReportHead = {
   notes: new Map(),
 };
 
-/** Counts reports like the service, up to the batches. */
+/** Opens a counter that counts reports like the service, up to the batches. */
 function openCounter() {
   const batches: Batch[] = [];
   const notes: string[] = [];
@@ -44,13 +44,13 @@ function openCounter() {
     senders: new Senders(),
     messages: { find: () => undefined, add: () => {} },
     ledger: { accepted: () => {}, noted: (_: unknown, note: string) => void notes.push(note) },
-    laneOf: () => ({ submit: add, addBefore: add }),
+    findLane: () => ({ submit: add, addBefore: add }),
     retention: { minutesMs: 2 * day, hoursMs: 90 * day, daysMs: 1825 * day },
   } as unknown as ReportDeps;
   return { kinds: openReportKinds(deps), counted: () => countedIn(batches), notes };
 }
 
-/** The contents of batches by series name. */
+/** Returns the contents of batches by series name. */
 function countedIn(batches: readonly Batch[]) {
   const names = new Map<number, string>();
   const counts: Record<string, number[]> = {};
@@ -137,7 +137,7 @@ test.each([
 test.each([
   ['usage', usageReport],
   ['metrics', metricsReport],
-] as const)('a long report of %s has the identity of a short one', (_, reports) => {
+] as const)('a long report of %s has the same identity as a short one', (_, reports) => {
   fc.assert(
     fc.property(reports as fc.Arbitrary<Report>, (report) => {
       expect(identityOfReport(sender, packReport(report))).toEqual(identityOfReport(sender, report));

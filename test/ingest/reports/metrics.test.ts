@@ -13,7 +13,7 @@ interface Entry {
   readonly series: readonly (readonly [number, number])[];
 }
 
-/** A service with one application, its sender and its reader. */
+/** Opens a service with one application, and functions that send to it and read from it. */
 async function open(options: LocalOptions = {}) {
   const service = await startLocal(options);
   const access = await token(service.http, service.credentials);
@@ -45,7 +45,7 @@ test('the latest observation by its own time wins in any order of arrival', asyn
   await stop();
 });
 
-test('a value from the future is the latest only until the next', async () => {
+test('a value from the future is the latest only until the next value', async () => {
   const clock = testClock();
   const { send, read, stop } = await open({ clock });
   await send(clock.now(), { observations: [{ metric: 'heat', time: '2999-01-01T00:00:00Z', value: 1 }] });
@@ -76,7 +76,7 @@ test('a metric of a feature is shown with feature and variant, separate from the
   await stop();
 });
 
-test('metrics over the limit are folded, including those of features', async () => {
+test('metrics over the limit are folded, including metrics of features', async () => {
   const { send, read, stop } = await open({ args: ['--max-metrics', '2'] });
   const stats = [
     { metric: 'a', value: 1 },

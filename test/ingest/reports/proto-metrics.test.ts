@@ -3,7 +3,7 @@ import { bytesField, joinFields } from '../../../src/grpc/protobuf.ts';
 import { decodeMetricsReport } from '../../../src/ingest/formats/reports/proto.ts';
 import { bytes, doubleField, headFields, readCode } from '../../support/proto-fields.ts';
 
-describe('a metrics message', () => {
+describe('decodeMetricsReport', () => {
   const variantValues = (field: number, ...values: number[]) =>
     values.map((value, at) => bytesField(field, joinFields(bytesField(1, `v${at}`), doubleField(2, value))));
   const decodeMetric = (list: number, ...fields: Uint8Array[]) =>
@@ -15,14 +15,14 @@ describe('a metrics message', () => {
     ['a counter', 5, [1, 2, 4], [7]],
     ['an observation', 6, [5], [5]],
     ['an observation', 6, [1, 2, 4], [1, 2, 4]],
-  ])('has of %s in field %i without a feature, of %j for its variants, the values %j', (_, list, sent, values) => {
+  ])('reads, from %s in field %i without a feature, with the values %j of variants, %j', (_, list, sent, values) => {
     const shift = list === 6 ? 1 : 0;
     const report = decodeMetric(list, bytesField(1 + shift, 'sales'), ...variantValues(7 + shift, ...sent));
     expect(report.values.map(({ value }) => value)).toEqual(values);
     expect(report.notes.size).toBe(0);
   });
 
-  it('has no value for a stat without one, and notes that; an observation without one is zero', () => {
+  it('notes a stat without a value, and reads an observation without a value as zero', () => {
     expect(decodeMetric(4, bytesField(1, 'sales'))).toMatchObject({
       values: [],
       notes: new Map([['value_missing', 'sales']]),
@@ -35,7 +35,7 @@ describe('a metrics message', () => {
     expect(decodeMetric(6, bytesField(2, 'sales'))).toMatchObject(observed);
   });
 
-  it('is refused if a counter has a time, because it has no field 0', () => {
+  it('refuses a counter with a time, because it has no field 0', () => {
     const entry = bytesField(5, joinFields(bytesField(1, 'sales'), bytes(0x02, 0x00)));
     expect(readCode(() => decodeMetricsReport(joinFields(headFields, entry)))).toBe('invalid_protobuf');
   });

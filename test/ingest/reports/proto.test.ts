@@ -50,7 +50,7 @@ const usage = fc.record(
   },
   { requiredKeys: ['appKey', 'environment', 'time', 'stats'] },
 );
-/** Protobuf omits zero, which then counts as absent. JSON can express it. */
+/** Protobuf omits zero, which then counts as absent. JSON can express zero. */
 const someValue = finite.map((value) => value || 1);
 const metric = {
   metric: name,
@@ -77,7 +77,7 @@ function named<T>(value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> {
   return fc.dictionary(name, value, { noNullPrototype: true, maxKeys: 4 });
 }
 
-/** JSON cannot express minus zero. */
+/** Converts a value to JSON, which cannot express minus zero. */
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
 
 const kinds = [
@@ -85,8 +85,8 @@ const kinds = [
   { kind: 'metrics', message: 'Metrics.MetricStat', sample: metricsReport, decode: decodeMetricsReport },
 ] as const;
 
-describe('a report in protobuf', () => {
-  it('decodes usage like the same report in JSON', () => {
+describe('protobuf report', () => {
+  it('usage decodes like the same report in JSON', () => {
     fc.assert(
       fc.property(usage.map(asJson), (report) => {
         const decoded = decodeUsageReport(encode('Usage.FeatureStat', report));
@@ -95,7 +95,7 @@ describe('a report in protobuf', () => {
     );
   });
 
-  it('decodes metrics like the same report in JSON', () => {
+  it('metrics decode like the same report in JSON', () => {
     fc.assert(
       fc.property(metrics.map(asJson), (report) => {
         const decoded = decodeMetricsReport(encode('Metrics.MetricStat', report));
@@ -111,15 +111,15 @@ describe('a report in protobuf', () => {
       decodeMetricsReport(encode('Metrics.MetricStat', metricsReport)),
       decodeMetrics(JSON.stringify(metricsReport)),
     ],
-  ])('is decoded completely: %s', (_, decoded, expected) => {
+  ])('a report is decoded completely: %s', (_, decoded, expected) => {
     expect(decoded).toEqual(expected);
   });
 });
 
-describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
+describe.each(kinds)('protobuf $kind message', ({ kind, message, sample, decode }) => {
   const whole = encode(message, sample);
 
-  it('may have unknown fields of every wire type, even between its own', () => {
+  it('accepts unknown fields of every wire type, even between known ones', () => {
     const unknown = Buffer.concat([
       bytes(0xa0, 0x06, 0xff, 0x01), // field 100: a varint
       bytes(0xa1, 0x06, 1, 2, 3, 4, 5, 6, 7, 8),
@@ -130,7 +130,7 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
     expect(decode(Buffer.concat([unknown, whole, unknown]))).toEqual(decode(whole));
   });
 
-  it('is decoded or refused with 400 for any bytes', () => {
+  it('decodes any bytes, or refuses them with 400', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (random) => {
         readOrRefuse(decode, random);
@@ -140,7 +140,7 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
     );
   });
 
-  it('is decoded or refused with 400 after any damage', () => {
+  it('decodes a damaged message, or refuses it with 400', () => {
     const damage = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(damage, fc.nat(whole.length), (changes, end) => {
@@ -168,7 +168,7 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
     ['a group without end', bytes(0xa3, 0x06)],
     ['a group closed with another number', bytes(0xa3, 0x06, 0xac, 0x06)],
     ['groups 10 000 deep', Buffer.concat(Array<Uint8Array>(10_000).fill(bytes(0xa3, 0x06)))],
-  ])('is refused with %s', (_, tail) => {
+  ])('refuses %s', (_, tail) => {
     expect(readCode(() => decode(Buffer.concat([headFields, tail])))).toBe('invalid_protobuf');
   });
 
@@ -179,11 +179,11 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
     ['no environment', joinFields(bytesField(1, 'a-key'), bytesField(3, '')), 'invalid_name'],
     ['a time after the year 9999', Buffer.concat([headFields, timeField(253_402_300_800, 0)]), 'invalid_time'],
     ['a second of 1e9 nanoseconds', Buffer.concat([headFields, timeField(0, 1_000_000_000)]), 'invalid_time'],
-  ])('is refused with %s', (_, whole, code) => {
+  ])('refuses %s', (_, whole, code) => {
     expect(readCode(() => decode(whole))).toBe(code);
   });
 
-  it('may have as many entries as its size allows', () => {
+  it('accepts as many entries as its size allows', () => {
     const entry = bytesField(4, bytesField(1, 'x'));
     const entries = (length: number) => Buffer.concat([headFields, ...Array<Buffer>(length).fill(entry)]);
     expect(decode(entries(20_000)).statCount).toBe(20_000);
@@ -193,7 +193,7 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
     ['', undefined, []],
     ['web-1', 'web-1', []],
     ['a\nb', undefined, ['name_dropped']],
-  ])('is decoded with the instance name %j', (sent, instanceName, notes) => {
+  ])('decodes the instance name %j', (sent, instanceName, notes) => {
     const field = kind === 'usage' ? 6 : 7;
     const message = joinFields(headFields, bytesField(field, sent));
     const report = decode(message);
@@ -202,12 +202,12 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
   });
 });
 
-describe('a usage message', () => {
+describe('decodeUsageReport', () => {
   const withStat = (...fields: Uint8Array[]) =>
     decodeUsageReport(joinFields(headFields, bytesField(4, joinFields(bytesField(1, 'checkout'), ...fields))));
   const minusOne = bytes(...Array<number>(9).fill(0xff), 0x01);
 
-  it('may use names of object properties; the later of two equal ones counts', () => {
+  it('accepts names of object properties, and counts the later of two equal ones', () => {
     const variant = (checks: number) =>
       bytesField(11, joinFields(bytesField(1, '__proto__'), bytesField(2, numberField(1, checks))));
     expect(withStat(variant(1), variant(2)).variants).toEqual([
@@ -215,7 +215,7 @@ describe('a usage message', () => {
     ]);
   });
 
-  it('may have as many variants as its size allows; the later of two equal ones counts', () => {
+  it('accepts as many variants as its size allows, and counts the later of two equal ones', () => {
     const variant = (at: number, checks: number) =>
       bytesField(11, joinFields(bytesField(1, `v${at}`), bytesField(2, numberField(1, checks))));
     const all = Array.from({ length: 50_000 }, (_, at) => variant(at, 1));
@@ -224,13 +224,13 @@ describe('a usage message', () => {
     expect(variants.filter(({ checks }) => checks === 2).map((each) => each.variant)).toEqual(['v7']);
   });
 
-  it('may have packed or unpacked hashes', () => {
+  it('accepts packed and unpacked hashes', () => {
     const single = Buffer.concat([bytes(0x50, 0x07, 0x50), minusOne]);
     const packed = bytesField(10, Buffer.concat([bytes(8), minusOne]));
     expect(withStat(single, packed).users).toEqual([{ feature: 'checkout', hashes: ['7', '-1', '8'] }]);
   });
 
-  it('is refused with packed hashes that exceed their list', () => {
+  it('refuses packed hashes that exceed their list', () => {
     expect(readCode(() => withStat(bytes(0x52, 0x01, 0xff), bytes(0x50, 0x01)))).toBe('invalid_protobuf');
   });
 });

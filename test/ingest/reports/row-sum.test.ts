@@ -20,7 +20,7 @@ function computeSum(rows: readonly Row[], kind = 1): string {
 const row = fc.tuple(fc.option(fc.string(), { nil: undefined }), fc.string(), fc.nat(), fc.double());
 
 describe('RowSum', () => {
-  it('is the same for the same rows in any order', () => {
+  it('returns the same total for the same rows in any order', () => {
     const shuffled = fc
       .array(row)
       .chain((rows) => fc.tuple(fc.constant(rows), fc.shuffledSubarray(rows, { minLength: rows.length })));
@@ -32,13 +32,13 @@ describe('RowSum', () => {
   });
 
   it.each<[string, readonly Row[], readonly Row[]]>([
-    ['a name', [['a']], [['b']]],
-    ['a missing name', [['']], [[undefined]]],
-    ['a number', [[1]], [[2]]],
-    ['the highest bit', [[0]], [[-0]]],
-    ['where a row ends', [['a', 'b']], [['a'], ['b']]],
+    ['name', [['a']], [['b']]],
+    ['presence of a name', [['']], [[undefined]]],
+    ['number', [[1]], [[2]]],
+    ['highest bit', [[0]], [[-0]]],
+    ['end of a row', [['a', 'b']], [['a'], ['b']]],
     [
-      'values swapped between rows',
+      'assignment of values to rows',
       [
         ['a', 1],
         ['b', 2],
@@ -48,13 +48,13 @@ describe('RowSum', () => {
         ['b', 1],
       ],
     ],
-    ['the number of equal rows', [['a']], [['a'], ['a']]],
-    ['the order in a row', [['a', 'b']], [['b', 'a']]],
-  ])('differs with %s', (_, rows, others) => {
+    ['number of equal rows', [['a']], [['a'], ['a']]],
+    ['order in a row', [['a', 'b']], [['b', 'a']]],
+  ])('returns another total with another %s', (_, rows, others) => {
     expect(computeSum(rows)).not.toBe(computeSum(others));
   });
 
-  it('differs for rows of another kind', () => {
+  it('returns another total for rows of another kind', () => {
     expect(computeSum([['a', 1]], 2)).not.toBe(computeSum([['a', 1]]));
     expect(computeSum([[]], 2)).not.toBe(computeSum([[]]));
   });
@@ -71,7 +71,7 @@ describe('RowSum', () => {
     for (const word of [0, 1]) expect(new Set(sums.map((sum) => sum[word])).size).toBe(sums.length);
   });
 
-  it('differs in each word for rows that differ in one bit', () => {
+  it('returns totals that differ in each word for rows that differ in one bit', () => {
     const sums = Array.from({ length: 2000 }, (_, index) => computeSum([['feature', 'on', index % 50, index]]));
     for (const word of [0, 1]) {
       expect(new Set(sums.map((sum) => sum.split(',')[word])).size).toBe(sums.length);

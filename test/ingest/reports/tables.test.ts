@@ -54,7 +54,7 @@ describe.each(kinds)('POST $path', ({ path, bad }) => {
     expect(await read('measurements')).toMatchObject({ metrics: [] });
   });
 
-  test('is not for browsers', async () => {
+  test('refuses browsers', async () => {
     const origin = 'https://app.example.com';
     const preflight = await fetch(`http://${service.http}${path}`, { method: 'OPTIONS', headers: { origin } });
     expect(preflight.status).toBe(405);
@@ -65,14 +65,14 @@ describe.each(kinds)('POST $path', ({ path, bad }) => {
   });
 });
 
-describe('usage reports', () => {
-  test.each(goodUsage)('are accepted: $name', async (report) => {
+describe('POST /api/usage/stats', () => {
+  test.each(goodUsage)('accepts reports: $name', async (report) => {
     const response = await sendPacket(`http://${service.http}/api/usage/stats`, report, fills);
     expect(response).toMatchObject({ status: 200, text: JSON.stringify({ featureCount: report.featureCount }) });
     expect(response.headers['content-type']).toBe('application/json');
   });
 
-  test('are counted exactly', async () => {
+  test('counts reports exactly', async () => {
     const expected = new Map<string, number[]>();
     for (const [feature, variant, ...counts] of goodUsage.flatMap((report) => report.counts)) {
       const sums = expected.get(`${feature}/${variant}`) ?? [0, 0, 0];
@@ -91,13 +91,13 @@ describe('usage reports', () => {
   });
 });
 
-describe('metrics reports', () => {
-  test.each(goodMetrics)('are accepted: $name', async (report) => {
+describe('POST /api/metrics', () => {
+  test.each(goodMetrics)('accepts reports: $name', async (report) => {
     const response = await sendPacket(`http://${service.http}/api/metrics`, report, fills);
     expect(response).toMatchObject({ status: 200, text: JSON.stringify({ count: report.count }) });
   });
 
-  test('keep sum, count, minimum and maximum of every series', async () => {
+  test('keeps sum, count, minimum and maximum of every series', async () => {
     const expected = new Map<string, number[]>();
     for (const [metric, feature, variant, value] of goodMetrics.flatMap((report) => report.values)) {
       const series = [metric, feature, variant].join('/');
@@ -131,7 +131,7 @@ describe('metrics reports', () => {
   });
 });
 
-describe('the answer names the first entry that is left out', () => {
+describe('Flagmeter-Noted header', () => {
   test.each([
     [
       '/api/usage/stats',
@@ -142,7 +142,7 @@ describe('the answer names the first entry that is left out', () => {
     ['/api/usage/stats', '"stats":[]', undefined],
     ['/api/metrics', '"stats":[{"metric":"caf\\u00e9\\ud800","value":1}]', 'name_dropped; ["caf\\u00e9\\ud800"]'],
     ['/api/metrics', '"stats":[{"metric":"part"}]', 'value_missing; part'],
-  ])('of %s with %s', async (path, fields, noted) => {
+  ])('the header of a response by %s names the first omitted entry of %s', async (path, fields, noted) => {
     const head = '"appKey":"{{backendKey}}","environment":"{{environment}}","time":"{{time}}"';
     const report = { name: '', headers: { 'content-type': 'application/json' }, body: `{${head},${fields}}` };
     const { status, headers } = await sendPacket(`http://${service.http}${path}`, report, fills);

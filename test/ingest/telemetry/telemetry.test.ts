@@ -96,7 +96,7 @@ describe('CORS', () => {
     expect(response.headers.has('access-control-allow-credentials')).toBe(false);
   });
 
-  test('a packet with several origins is refused, and the answer does not repeat them', async () => {
+  test('a packet with several origins is refused, and the response does not repeat them', async () => {
     const headers = { origin: `${allowed}, ${other}` };
     const refused = await send(service.http, { k: open.frontend.key, headers });
     expect(await refused.json()).toMatchObject({ status: 403, code: 'origin_not_allowed' });
@@ -120,7 +120,7 @@ describe('CORS', () => {
 });
 
 describe('admission', () => {
-  test('packets over the rate are answered 429 until time has passed', async () => {
+  test('packets over the rate get 429 until time has passed', async () => {
     let monotonic = 0;
     const clock = { now: () => Date.now(), monotonic: () => monotonic };
     const service = await startLocal({ clock, args: ['--rate', '2', '--burst', '3'] });
@@ -148,7 +148,7 @@ describe('admission', () => {
     await service.stop();
   });
 
-  test('packets over the queue limit are answered 503, and exactly the others are counted', async () => {
+  test('packets over the queue limit get 503, and exactly the others are counted', async () => {
     const args = ['--queue-high-packets', '2', '--queue-low-packets', '0', '--batch-packets', '1'];
     const service = await startLocal({ args });
     const access = await token(service.http, service.credentials);
@@ -173,7 +173,7 @@ describe('admission', () => {
 });
 
 describe('keys', () => {
-  test('a Backend key in a packet is answered 404 and permanently marked as leaked', async () => {
+  test('a Backend key in a packet gets 404 and is permanently marked as leaked', async () => {
     const access = await token(service.http, service.credentials);
     const { id, backend } = await createShop(service.http, access);
     const headers = { origin: 'https://app.example.com' };
@@ -216,13 +216,13 @@ test('series over the limits are counted as __other__', async () => {
   await service.stop();
 });
 
-test('packets answered 202 survive a restart', async () => {
+test('packets with a 202 response survive a restart', async () => {
   const service = await startLocal();
   const access = await token(service.http, service.credentials);
   const { id, mobile } = await createShop(service.http, access);
   await send(service.http, { k: mobile.key });
   await service.stop();
-  // The second run prepares nothing: it reads the store of the first.
+  // The second run prepares nothing: it reads the store of the first run.
   const again = await startLocal({ data: service.data, credentials: service.credentials });
   const checks = await readChecks(again.http, { ...again, application: id });
   expect(checks.get('checkout')).toBe(1);

@@ -32,7 +32,7 @@ const mint: Mint = {
 };
 
 /**
- * How one of several machines, or a single one, handles unknown ids.
+ * Opens the instance ids of one of several machines, or of a single machine.
  * @param mintedBefore number of the lookup before which the mint of another machine arrives
  */
 function openInstances(resolvesLater: boolean, mintedBefore?: number) {
@@ -49,7 +49,7 @@ function openInstances(resolvesLater: boolean, mintedBefore?: number) {
 }
 
 test.each<[string, boolean, Partial<Packet>, boolean]>([
-  ['that another machine may have minted is kept for later', true, { i: instanceId }, false],
+  ['that another machine could have minted is kept for later', true, { i: instanceId }, false],
   ['is dropped on a single machine', false, { i: instanceId }, true],
   ['is dropped if it is malformed', true, { i: `${instanceId}0` }, true],
   ['is dropped if the client also asserts an identity', true, { i: instanceId, u: 'ann' }, true],

@@ -7,14 +7,12 @@ import { at, checks, frontend, ledger, message, openTestShop, post, sdk } from '
 
 const service = opened(startLocal);
 
-/** Messages as SDKs send them, with the processes and faults that they have in production. */
-
 /** Headers of SDKs for Node before version 6. */
 const earlyNode = { 'user-agent': 'billing', 'accept-encoding': 'gzip,deflate' };
 
 interface SentMetrics {
   readonly toggles?: object;
-  /** Seconds. */
+  /** Start in seconds. */
   readonly start?: number;
   readonly stop?: number;
   readonly headers?: Record<string, string>;
@@ -31,7 +29,7 @@ async function send(service: LocalService, { toggles, start = 0, stop = 60, ...r
   expect(status).toBe(202);
 }
 
-/** The notes, and how often each was made. */
+/** Returns the number of notes by code. */
 async function notes(service: LocalService, shop: Shop): Promise<Record<string, number>> {
   const noted = (await ledger(service, shop)).filter(({ outcome }) => outcome === 'noted');
   return Object.fromEntries(noted.map(({ code, count }) => [code, count]));
@@ -42,7 +40,7 @@ const yes = (count: number, more: object = {}) => ({ checkout: { yes: count, no:
 const early = { connectionId: undefined, platformName: undefined, platformVersion: undefined };
 const variants = (blue: number) => ({ variants: { blue } });
 
-/** The same bucket several times. */
+/** Repeats a bucket, as sent by several processes or at several times. */
 const times = (count: number, sent: (process: number) => SentMetrics) =>
   Array.from({ length: count }, (_, n) => sent(n));
 
@@ -87,7 +85,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     { possible_repeat: 7 },
   ],
   [
-    'an early SDK for Node whose answer was lost counts once',
+    'an early SDK for Node whose response was lost counts once',
     [
       { toggles: yes(5), headers: earlyNode, more: early },
       { toggles: yes(8), stop: 120, headers: earlyNode, more: early },
@@ -96,7 +94,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     { repeated: 1 },
   ],
   [
-    'the SDK for Go whose answer was lost counts its variants once',
+    'the SDK for Go whose response was lost counts its variants once',
     [
       { toggles: yes(10, variants(10)), headers: sdk('go') },
       { toggles: yes(13, variants(3)), stop: 120, headers: sdk('go') },
@@ -152,7 +150,7 @@ test('a batch that Edge repeats counts once', async () => {
   await expect.poll(() => notes(service, shop)).toEqual({ repeated: 2 });
 });
 
-test('a bucket that a browser repeats counts once, and an equal one of another page counts', async () => {
+test('a bucket that a browser repeats counts once, and an equal bucket of another page counts', async () => {
   const shop = await openTestShop(service);
   const toggles = { checkout: { yes: 5, no: 0, variants: {} } };
   const bucket = { start: toTime(0), stop: toTime(30), toggles };

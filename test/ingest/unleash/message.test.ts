@@ -13,7 +13,7 @@ import { eachAdded, opensFeature, rowKind } from '../../../src/storage/lmdb/cumu
 const read = (body: unknown, kind: UnleashKind = 'metrics') => readMessage(kind, body);
 const [start, stop] = ['2026-01-31T11:59:00.000Z', '2026-01-31T12:00:00.000Z'];
 
-/** The checks that are counted of one flag, by variant. */
+/** Returns the counted checks of one flag, by variant. */
 function readChecks(toggle: unknown): Record<string, number> {
   const { checks } = read({ bucket: { start, stop, toggles: { checkout: toggle } } }).usages[0]!;
   const counted = new Map<string, number>();
@@ -25,7 +25,7 @@ function readChecks(toggle: unknown): Record<string, number> {
   return Object.fromEntries(counted);
 }
 
-describe('a flag of a bucket', () => {
+describe('flag of an Unleash bucket', () => {
   test.each<[string, unknown, Record<string, number>]>([
     ['counts yes and no', { yes: 12, no: 3, variants: {} }, { enabled: 12, disabled: 3 }],
     [
@@ -45,8 +45,8 @@ describe('a flag of a bucket', () => {
       { yes: 5, no: 2, variants: { disabled: 7 } },
       { enabled: 5, disabled: 2 },
     ],
-    ['may lack variants, as of old SDKs', { yes: 1, no: 0 }, { enabled: 1 }],
-    ['may have variants as PHP writes none', { yes: 1, no: 0, variants: [] }, { enabled: 1 }],
+    ['accepts missing variants, as sent by old SDKs', { yes: 1, no: 0 }, { enabled: 1 }],
+    ['accepts an empty list of variants, as sent by PHP', { yes: 1, no: 0, variants: [] }, { enabled: 1 }],
   ])('%s', (_, toggle, expected) => {
     expect(readChecks(toggle)).toEqual(expected);
   });
@@ -66,12 +66,17 @@ test.each<[string, object, number | undefined, readonly [code: string, path: str
   ['its stop', { start, stop }, Date.parse(stop!), []],
   ['its start if it lacks a stop', { start, stop: null }, Date.parse(start!), []],
   [
-    'no time of its own if it stops before it starts',
+    'the arrival if it stops before it starts',
     { start: stop, stop: start },
     undefined,
     [['time_moved', 'bucket.stop']],
   ],
-  ['its start if its stop is no time', { start, stop: 'soon' }, Date.parse(start!), [['value_dropped', 'bucket.stop']]],
+  [
+    'its start if its stop is not a time',
+    { start, stop: 'soon' },
+    Date.parse(start!),
+    [['value_dropped', 'bucket.stop']],
+  ],
   [
     'its stop in UTC if it lacks a zone',
     { start, stop: '2026-01-31T12:00:00' },
@@ -88,7 +93,7 @@ test.each(['soon', 7, true, []])('a bucket that is %j is omitted and noted', (bu
   expect([usages, [...notes]]).toEqual([[], [['value_dropped', 'bucket']]]);
 });
 
-test('a message has the sender of its body, else that of its headers', () => {
+test('a message has the sender of its body, or else of its headers', () => {
   const body = {
     appName: 'billing',
     instanceId: 'i-1',
@@ -138,7 +143,7 @@ test('entries of Edge keep their service, environment and time', () => {
   expect([...notes]).toEqual([['name_dropped', 'metrics[1]']]);
 });
 
-test('impact metrics are counters and gauges; of a histogram, the count and the sum are counters', () => {
+test('impact metrics are counters and gauges, and a histogram becomes two counters, its count and sum', () => {
   const metric = (name: string, type: string, ...samples: unknown[]) => ({ name, help: '', type, samples });
   const { counters, gauges, notes } = read({
     bucket: null,
@@ -219,7 +224,7 @@ const head = {
 const check = (n: number) => ({ feature: `flag-${n}`, variant: 'on', checks: n, kind: rowKind.variant });
 const list = <T>(length: number, create: (n: number) => T) => Array.from({ length }, (_, n) => create(n));
 
-test('the parts of a message are short, and hold everything in it in order', () => {
+test('the chunks of a message are short, and hold everything in it in order', () => {
   const lengths = fc.array(fc.nat(2500), { maxLength: 5 });
   fc.assert(
     fc.property(lengths, fc.nat(2500), fc.nat(2500), (usages, counters, gauges) => {

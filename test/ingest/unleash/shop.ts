@@ -20,7 +20,7 @@ async function openTokens(service: LocalService): Promise<Shop> {
   return shop;
 }
 
-/** The same for one test: the next one adopts the tokens again. */
+/** Opens a shop for one test. Its tokens are free again for the next test. */
 export async function openTestShop(service: LocalService): Promise<Shop> {
   const shop = await openTokens(service);
   const path = `/api/v2/applications/${shop.application}`;
@@ -44,7 +44,7 @@ export async function post(service: LocalService, path: string, body: unknown, h
 export const at = (seconds: number) =>
   new Date(Math.floor(Date.now() / 60_000) * 60_000 + seconds * 1000).toISOString();
 
-/** A message as the Node SDK sends it. */
+/** Creates a message as the Node SDK sends it. */
 export const message = (
   toggles: object,
   { start = at(-60), ...more }: { start?: string; [field: string]: unknown } = {},
@@ -55,7 +55,7 @@ export const message = (
   ...more,
 });
 
-/** Checks by variant of each flag. */
+/** Returns the checks by variant of each flag. */
 export async function checks(service: LocalService, { application }: Shop, environment = 'Production') {
   const access = await token(service.http, service.credentials);
   const [from, to] = [-86_400_000, 3_600_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date];
@@ -77,5 +77,5 @@ export const notesIn = (entries: Awaited<ReturnType<typeof ledger>>) =>
     .map(({ code }) => code)
     .sort();
 
-/** The header of SDKs that names their language. */
+/** Creates the header of SDKs that names their language. */
 export const sdk = (language: string) => ({ 'unleash-sdk': `unleash-${language}-sdk:6.0.0` });

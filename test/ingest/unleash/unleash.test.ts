@@ -19,8 +19,8 @@ import {
 
 const service = opened(startLocal);
 
-describe('a bucket', () => {
-  test('counts under the environment of its token, and its sender is the service with its SDK', async () => {
+describe('POST /api/client/metrics', () => {
+  test('counts a bucket under the environment of its token, and its sender is the service with its SDK', async () => {
     const shop = await openTestShop(service);
     const headers = { 'unleash-sdk': 'unleash-client-node:6.12.1' };
     const toggles = { checkout: { yes: 12, no: 3, variants: { blue: 7 } } };
@@ -37,7 +37,7 @@ describe('a bucket', () => {
     expect(items).toMatchObject([{ name: 'billing', version: 'unleash-client-node 6.12.1', route: 'unleash' }]);
   });
 
-  test('that is sent again with more counts only what was added, across a restart', async () => {
+  test('counts only the additional checks of a bucket that is sent again, across a restart', async () => {
     const { service: first, shop } = await openUnleash();
     const start = at(-60);
     const metric = (value: number) => ({ impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }] });
@@ -63,14 +63,14 @@ describe('a bucket', () => {
     ['another connection', { connectionId: 'c-2' }],
     ['another start', { start: at(-30) }],
     ['another service', { appName: 'shipping' }],
-  ])('of %s counts in full', async (_, more) => {
+  ])('counts a bucket of %s in full', async (_, more) => {
     const shop = await openTestShop(service);
     await post(service, '/client/metrics', message({ checkout: { yes: 5 } }), sdk('node'));
     await post(service, '/client/metrics', message({ checkout: { yes: 5 } }, more), sdk('node'));
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 10 } });
   });
 
-  test('with bad entries counts the others, and the ledger notes them', async () => {
+  test('counts the good entries of a bucket, and the ledger notes the bad ones', async () => {
     const shop = await openTestShop(service);
     const manyToggles = Object.fromEntries(Array.from({ length: 5000 }, (_, flag) => [`flag-${flag}`, { yes: 1 }]));
     const toggles = { 'bad\u0000name': { yes: 1 }, checkout: { yes: -1, no: 2 }, search: 7, ...manyToggles };
@@ -92,7 +92,7 @@ describe('a bucket', () => {
     ]);
   });
 
-  test('with a gauge is noted until the gauge is declared', async () => {
+  test('notes a gauge until the gauge is declared', async () => {
     const shop = await openTestShop(service);
     const impactMetrics = [{ name: 'queue', type: 'gauge', samples: [{ value: 7 }] }];
     const send = (start: string) =>
@@ -107,7 +107,7 @@ describe('a bucket', () => {
     expect(await counts()).toEqual([1]);
   });
 
-  test('may be null, and a registration counts nothing', async () => {
+  test('counts nothing of a bucket that is null, or of a registration', async () => {
     const shop = await openTestShop(service);
     const bodies = [
       message({}, { bucket: null }),
@@ -121,7 +121,7 @@ describe('a bucket', () => {
   });
 });
 
-test('entries of Edge count in the environment of the token, and in those of the same name', async () => {
+test('entries of Edge count in the environment of the token, and in environments of the same name', async () => {
   const shop = await openTestShop(service);
   const entry = (environment: string, yes: number) => ({
     ...{ featureName: 'checkout', appName: 'billing', environment, timestamp: at(0), yes, no: 0 },
@@ -136,16 +136,16 @@ test('entries of Edge count in the environment of the token, and in those of the
   expect(notesIn(await ledger(service, shop))).toEqual(['environment_unknown']);
   const environments = `/api/v2/applications/${shop.application}/environments`;
   await manage(service.http, shop.access, 'POST', environments, 201, { name: 'staging' });
-  await send(entry('staging', 1), entry('STAGING', 2)); // Of two that differ in case, neither is STAGING.
+  await send(entry('staging', 1), entry('STAGING', 2)); // Of the two names, neither equals STAGING.
   expect(await checks(service, shop, 'Staging')).toEqual({ checkout: { enabled: 4 } });
   expect(await checks(service, shop, 'staging')).toEqual({ checkout: { enabled: 1 } });
 });
 
-describe('a page', () => {
+describe('POST /api/frontend/client/metrics', () => {
   const origin = 'https://shop.example';
   const path = '/frontend/client/metrics';
 
-  test('may send after a preflight, and read the answers', async () => {
+  test('a page can send after a preflight, and read the responses', async () => {
     const shop = await openTestShop(service);
     const preflight = await fetch(`http://${service.http}/api${path}`, {
       method: 'OPTIONS',
@@ -171,7 +171,7 @@ describe('a page', () => {
     ['a flag', { search: 7 }, 'value_dropped; bucket.toggles.search'],
     ['a count', { search: { no: -1 } }, 'value_dropped; bucket.toggles.search.no'],
     ['a variant', { search: { variants: { on: 0.5 } } }, 'value_dropped; bucket.toggles.search.variants.on'],
-  ])('can read which entry was left out: %s', async (_, toggles, noted) => {
+  ])('a page can read which entry was left out: %s', async (_, toggles, noted) => {
     await openTestShop(service);
     const { status, headers } = await post(service, path, message(toggles), { origin, authorization: frontend });
     expect([status, headers.get('flagmeter-noted'), headers.get('access-control-expose-headers')]).toEqual([
@@ -181,7 +181,7 @@ describe('a page', () => {
     ]);
   });
 
-  test('of another origin is refused, and so is a Backend token, which has leaked', async () => {
+  test('a page of another origin is refused, and so is a Backend token, which has leaked', async () => {
     const shop = await openTestShop(service);
     const application = `/api/v2/applications/${shop.application}`;
     await manage(service.http, shop.access, 'PATCH', application, 200, { allowedOrigins: [origin] });
@@ -198,7 +198,7 @@ describe('a page', () => {
   });
 });
 
-test('a token that stands for no environment is answered 404, at which SDKs back off', async () => {
+test('a token that stands for no environment gets 404, at which SDKs back off', async () => {
   const shop = await openTestShop(service);
   const send = (authorization: string) =>
     post(service, '/client/metrics', message({ checkout: { yes: 1 } }), { authorization });

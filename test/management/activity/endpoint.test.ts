@@ -185,7 +185,7 @@ test('refuses an unknown kind, an unknown environment, an empty range and a fore
   expect(await readCode({ cursor: 'x' })).toBe('invalid_query');
 });
 
-test('pages lose and repeat no item, while new ones arrive', async () => {
+test('pages of the feed neither lose nor repeat items while new items arrive', async () => {
   const { send, read } = await openShop();
   await send(Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`flag-${at}`, { on: [1] }])));
   const before = await read();

@@ -4,7 +4,7 @@ import { openRegistry } from '../registry.ts';
 
 const usage = '/usage?environment=Production';
 
-/** `ask` compares every answer with the OpenAPI document. */
+/** `ask` compares every response with the OpenAPI document. */
 test.each([
   [`${usage}&format=csv`, {}, 'text/csv'],
   [`${usage}&format=ndjson`, {}, 'application/x-ndjson'],
@@ -13,7 +13,7 @@ test.each([
   [usage, { accept: '*/*' }, 'application/json'],
   [`${usage}&format=json`, { accept: 'text/csv' }, 'application/json'],
   [`${usage}&format=csv`, { accept: 'application/json' }, 'text/csv'],
-])('%s with %j is answered as %s', async (path, headers, type) => {
+])('%s with the headers %j has a response of type %s', async (path, headers, type) => {
   const registry = await openRegistry();
   registry.see({ f: { checkout: { on: [3, 2, 1] } } });
   const response = await registry.ask('GET', path, undefined, headers);
@@ -25,7 +25,7 @@ test.each([
   ['/measurements?environment=Production', { metric: 'sales', feature: '', value: '5', count: '1' }],
   ['/features', { name: 'checkout', declared: 'false', stale: 'false', description: '' }],
   ['/metrics', { name: 'sales', kind: 'counter', unit: '', declared: 'false' }],
-])('%s has rows', async (path, row) => {
+])('%s has rows as CSV', async (path, row) => {
   const registry = await openRegistry();
   registry.see({ f: { checkout: { on: [3, 2, 1] } }, m: { sales: 5 } });
   const { text } = await registry.ask('GET', path, undefined, { accept: 'text/csv' });
@@ -37,7 +37,7 @@ test.each([
 test.each([
   ['/usage', 'step=minute'],
   ['/measurements', 'step=hour'],
-])('an export of %s may have more buckets than JSON', async (path, step) => {
+])('an export of %s can have more buckets than JSON', async (path, step) => {
   const registry = await openRegistry();
   const query = `${path}?environment=Production&${step}&from=2020-01-01T00:00:00Z`;
   expect((await registry.ask('GET', query)).status).toBe(400);

@@ -1,7 +1,7 @@
 import type { DocumentedRequest, Recipe } from './recipe.ts';
 import type { World } from './world.ts';
 
-/** Number of teams, and of requests per team: more than may wait. */
+/** Number of teams, and of requests per team: more than the queue holds. */
 const sizes = { reports: { teams: 12, each: 20 }, passwords: { teams: 6, each: 18 } };
 
 /** Returns concurrent requests of many teams, which fill the queue of reports or passwords. */
@@ -24,9 +24,9 @@ interface Team {
   readonly application: string;
 }
 
-/** Reports that are repeated until too many wait. */
+/** Recipes of reports that are repeated until the queue is full. */
 export const crowdedReports: Readonly<Record<string, Recipe>> = {
-  // Each time another range, because results are shared for a second.
+  // Each request has another range, because results are shared for a second.
   'GET /applications/:id/overview backpressure': async (_world, { path }) => ({
     again: (time) => ({ path: `${path}&from=${new Date(Date.now() - (time + 1) * 3_600_000).toISOString()}` }),
   }),
@@ -35,7 +35,7 @@ export const crowdedReports: Readonly<Record<string, Recipe>> = {
     byOtherTeams(world, ({ authorization, application }) => ({ authorization, path: `${application}/health` })),
 };
 
-/** Repeats a request, each time for another team: results of one team are shared for seconds. */
+/** Repeats a request for different teams, because results of one team are shared for seconds. */
 async function byOtherTeams(
   world: World,
   wanted: (team: Team) => Partial<DocumentedRequest>,

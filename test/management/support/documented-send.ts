@@ -3,7 +3,9 @@ import type { Dispatch } from '../../../src/http/types.ts';
 import { type JsonResponse, type RequestDeps, send as sendAny } from '../../auth/fixture.ts';
 import { bodyDepartures, departures, findOperation } from './conformance.ts';
 
-/** Sends a request, and compares it and its answer with the document. The body of a served request must be documented. */
+/**
+ * Sends a request, and compares it and its response with the document. The body of a served request must be documented.
+ */
 export async function send(dispatch: Dispatch, target: string, request: RequestDeps = {}): Promise<JsonResponse> {
   const response = await sendAny(dispatch, target, request);
   const operation = findOperation(request.method ?? 'GET', target.replace(/\?.*/, ''));

@@ -5,7 +5,7 @@ import { specialRecipes } from './special-recipes.ts';
 import { goodRequest } from './targets.ts';
 import type { World } from './world.ts';
 
-/** The request for a status, and a code if it is a refusal. */
+/** The request that causes a status or a refusal code. */
 export async function requestFor(
   world: World,
   route: string,
@@ -42,7 +42,7 @@ const usual: Partial<Record<RefusalCode, Recipe>> = {
   backpressure: async () => ({}),
 };
 
-/** A path without its query. */
+/** Removes the query from a path. */
 function bare(path: string): string {
   return path.replace(/\?.*/, '');
 }

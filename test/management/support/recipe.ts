@@ -1,16 +1,16 @@
 import type { World } from './world.ts';
 
-/** A request for a documented answer. */
+/** A request for a documented response. */
 export interface DocumentedRequest {
-  /** The `Authorization` header; none when it is undefined. */
+  /** The `Authorization` header; `undefined` for a request without the header. */
   readonly authorization: string | undefined;
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Repeated until the answer arrives, each time with this body or path. */
+  /** Body or path of each repetition. The request is repeated until the wanted response arrives. */
   readonly again?: (time: number) => Partial<DocumentedRequest>;
 }
 
-/** Turns a request that is served into one with another answer. */
+/** Turns a served request into a request with another response. */
 export type Recipe = (world: World, good: DocumentedRequest, route: string) => Promise<Partial<DocumentedRequest>>;

@@ -28,12 +28,12 @@ const withBody =
   (body: object): Recipe =>
   async () => ({ body });
 
-/** The good body with another field. */
+/** Replaces a field of the good body. */
 const but =
   (fields: object): Recipe =>
   async (_world, { body }) => ({ body: { ...(body as object), ...fields } });
 
-/** The same path with a part replaced. */
+/** Replaces a part of the good path. */
 const replacing =
   (part: string | RegExp, by: string): Recipe =>
   async (_world, { path }) => ({ path: path.replace(part, by) });
@@ -42,7 +42,7 @@ const again: Recipe = async () => ({ again: () => ({}) });
 
 const publicJwk = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' };
 
-/** Answers of a single route, or with special setup. */
+/** Recipes for responses of a single route, or with special setup. */
 export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`PUT ${metric} 201`]: afterPath('-new'),
   'PUT /teams/:id/members/:userId 201': addSomebody,
@@ -142,7 +142,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`PATCH ${experiments}/:experimentId invalid_time`]: withBody({ startAt: 'soon' }),
   [`PATCH ${experiments}/:experimentId unknown_environment`]: withBody({ environment: 'Nowhere' }),
   [`PATCH ${experiments}/:experimentId conflict`]: withBody({ users: 5000 }),
-  // Each time another experiment, because an experiment can be stopped only once.
+  // Each request has another experiment, because an experiment can be stopped only once.
   [`PATCH ${experiments}/:experimentId backpressure`]: async (world, { path }) => {
     const all = path.slice(0, path.lastIndexOf('/'));
     const ids: string[] = [];
@@ -240,7 +240,7 @@ function adopted(more: object): object {
   return { token: randomUUID(), type: 'Backend', environment: 'Production', ...more };
 }
 
-/** The same for a disabled webhook. */
+/** Disables the webhook of the request, which itself stays the same. */
 async function disabledWebhook(world: World, { path }: DocumentedRequest): Promise<Partial<DocumentedRequest>> {
   const [webhook = ''] = /.*\/webhooks\/[^/]+/.exec(path) ?? [];
   await ask(world, 'PATCH', webhook, { enabled: false });
@@ -263,7 +263,7 @@ async function freeApplication(world: World): Promise<string> {
   return `/api/v2/applications/${await make(world, '/api/v2/applications', { name: 'Shop', teamId }, 'id')}`;
 }
 
-/** Creates objects of an application until there are too many. */
+/** Creates objects of an application until the limit is reached. */
 function fillUp(collection: string, createBody: (time: number) => object): Recipe {
   return async (world) => ({
     path: `${await freeApplication(world)}/${collection}`,
@@ -271,7 +271,7 @@ function fillUp(collection: string, createBody: (time: number) => object): Recip
   });
 }
 
-/** Creates objects of a team until there are too many. */
+/** Creates objects of a team on the free plan until the limit is reached. */
 function inFreeTeam(collection: string): Recipe {
   return async (world) => ({ path: `/api/v2/teams/${(await freeLot(world)).teamId}/${collection}`, again: () => ({}) });
 }

@@ -10,7 +10,7 @@ import { beginSession, type Lot, type World } from './world.ts';
 /** A request that is served for an Admin of the team. */
 export interface Good {
   readonly method: string;
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string;
   readonly body: unknown;
   /** The team that owns the objects of the path. */
@@ -90,8 +90,8 @@ function isWhole(route: string): boolean {
 }
 
 /**
- * Creates an object for each parameter of a route's path, with the documented body: `/applications/:id/keys/:keyId` is a new
- * key of a new application. A team to delete is a spare one, and all others are the home team. `:self` stays.
+ * Creates an object for each parameter of a route's path, with the documented body: `/applications/:id/keys/:keyId` is
+ * a new key of a new application. A team to delete is a spare team; all other teams are the home team. `:self` stays.
  */
 export async function goodRequest(world: World, route: string): Promise<Good> {
   const [method = '', pattern = ''] = route.split(' ');
@@ -107,7 +107,7 @@ export async function goodRequest(world: World, route: string): Promise<Good> {
 
 let users = 0;
 
-/** The example of the document, with a unique e-mail address for each new user, and a unique token. */
+/** Creates a body from the example of the document, with a unique e-mail address for a new user, and a unique token. */
 function createBody(route: string): unknown {
   const content = operations.get(operationNamed(route))?.requestBody?.content;
   const example = content?.['application/json']?.example;
@@ -131,7 +131,7 @@ export function takeUser({ spareUsers }: World): string {
   return spareUsers.pop()!.id;
 }
 
-/** Deletes the objects of a long list, because only so many are allowed. */
+/** Deletes the objects of a long list, because their number is limited. */
 async function makeRoom({ send, asAdmin }: World, list: string, from = 40): Promise<void> {
   const response = await send(asAdmin, 'GET', `${list}?limit=200`);
   const { items } = (await response.json()) as { items: readonly { id: string }[] };
@@ -145,7 +145,7 @@ export async function makeRoomFor(world: World, route: string): Promise<void> {
   if (route.includes('/identity-providers')) await makeRoom(world, '/api/v2/identity-providers', 1);
 }
 
-/** Creates an object as the Admin. @returns a field of the answer */
+/** Creates an object as the Admin. @returns a field of the response */
 export async function make(world: World, path: string, body: object, field: string): Promise<string> {
   const made = (await ask(world, 'POST', path, body)) as Record<string, string>;
   return made[field]!;

@@ -7,7 +7,7 @@ import { type SeenSender, slotMs } from '../../../src/storage/lmdb/senders.ts';
 export const dayMs = 86_400_000;
 export const now = Date.UTC(2026, 5, 15);
 const quietMs = 30 * dayMs;
-/** The time some days ago. */
+/** The time a number of days before now. */
 export const ago = (days: number) => now - days * dayMs;
 
 const declared: FeatureDeclaration = {
@@ -26,7 +26,7 @@ const declared: FeatureDeclaration = {
 
 export type Days = readonly [first: number | null, last: number | null];
 
-/** A sight by its first and last time in days ago, with those of each variant. */
+/** Creates the first and last time of a feature and of each variant, from numbers of days before now. */
 export function createSight([first, last]: Days, variants: Readonly<Record<string, Days>> = {}): FeatureSight {
   const createTimes = ([one, other]: Days) => ({
     firstSeenAt: one === null ? null : ago(one),
@@ -36,13 +36,13 @@ export function createSight([first, last]: Days, variants: Readonly<Record<strin
   return { ordinal: 0, ...createTimes([first, last]), variants: new Map(entries) };
 }
 
-/** A sender that was last seen some days ago. */
+/** Creates a sender that was last seen a number of days before now. */
 export function sender(name: string, last: number, route: SeenSender['route'] = 'usage'): SeenSender {
   const slot = Math.floor(ago(last) / slotMs);
   return { name, version: '1.0', transport: 'http', route, first: slot, last: slot };
 }
 
-/** An environment with only the given facts. */
+/** Creates an environment with only the given facts. */
 export const place = (name: string, facts: Partial<EnvironmentFacts> = {}): EnvironmentFacts => ({
   name,
   sight: undefined,

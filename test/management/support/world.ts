@@ -22,10 +22,10 @@ import { type LocalService, startLocal } from '../../support/service.ts';
 const issuer = 'https://auth.example';
 const audience = 'https://api.example';
 const serviceScope = 'openid flagmeter';
-/** The age of a session that no other token belongs to: an invalidated token ends its session. */
+/** Age of a session with a single token: invalidating the token ends the session. */
 const ofItsOwn = 1;
 
-/** A team with an Admin and a User, and an API key of each role. All teams with members have the same ones. */
+/** A team with an Admin and a User, and an API key of each role. All teams with members have the same members. */
 export interface Lot {
   readonly teamId: string;
   readonly keys: Readonly<Record<Role, NewApiKey>>;
@@ -37,7 +37,7 @@ interface WorldContent {
   readonly user: User;
   readonly viewer: User;
   readonly outsider: User;
-  /** An Admin of another team who is a Viewer of this one. */
+  /** An Admin of another team who is a Viewer of this team. */
   readonly guest: User;
   /** A Viewer by default who is an Admin of this team. */
   readonly lead: User;
@@ -52,14 +52,14 @@ interface WorldContent {
 /** A running service with people. Tests sign tokens with the service's own key. */
 export interface World extends WorldContent {
   readonly service: LocalService;
-  /** The service's own. */
+  /** The tables of the service. */
   readonly store: AccountTables;
   /** The `Authorization` header of the Admin. */
   readonly asAdmin: string;
   /** Signs a token of a user, issued `ago` ms before now, of a session that began `age` seconds before now. */
   sign(user: User, ago?: number, scope?: string, age?: number): Promise<string>;
   fetchToken(key: NewApiKey): Promise<string>;
-  /** Sends a request, with this `Authorization` header or none. A body other than text or bytes is sent as JSON. */
+  /** Sends a request, with this `Authorization` header if defined. A body other than text or bytes is sent as JSON. */
   send(
     authorization: string | undefined,
     method: string,
@@ -146,7 +146,7 @@ async function settle(directory: Directory, homeId: string): Promise<WorldConten
   const { user: guest } = await putMember(directory, homeId, guestId, 'Viewer');
   const { id: leadId } = await addUser('lea', 'Viewer', homeId);
   const { user: lead } = await putMember(directory, homeId, leadId, 'Admin');
-  // At the same time, because each change waits for the disk.
+  // Concurrently, because each change waits for the disk.
   const spareUsers = await times(260, (at) => addUser(`spare-${at}`, 'User', homeId));
   const spareLots = await times(26, async (at) => {
     const { id } = await createTeam(directory, `Spare ${at}`, { listFounders: () => [admin.id] });

@@ -27,7 +27,7 @@ const at = (name: string) => secure.file(name);
 const url = (user: string, parameters: string, host = 'localhost', database = 'postgres') =>
   `postgres://${user}@${host}:${postgres.port}/${database}?${parameters}`;
 
-/** The encryption of the session, or the error. */
+/** Returns the encryption of the session, or the error. */
 async function said(text: string): Promise<string> {
   const connection = connect(text);
   const statement = { text: 'SELECT ssl, current_user AS user FROM pg_stat_ssl WHERE pid = pg_backend_pid()' };
@@ -59,9 +59,9 @@ describe('TLS', () => {
     ['by another root', () => `sslrootcert=${at('other.pem')}`, 'localhost', 'not signed by a trusted root'],
     ['for another name', () => `sslrootcert=${at('root.pem')}`, '127.0.0.1', 'its certificate is for another name'],
     ['by no root of the system', () => 'sslmode=verify-full', 'localhost', 'not signed by a trusted root'],
-    ['by a file that is missing', () => 'sslrootcert=/none.pem', 'localhost', '/none.pem (ENOENT)'],
+    ['by a root whose file is missing', () => 'sslrootcert=/none.pem', 'localhost', '/none.pem (ENOENT)'],
     [
-      'by a file without one',
+      'by a root whose file has no certificate',
       () => `sslrootcert=${at('client.key')}`,
       'localhost',
       'The sslrootcert file of the PostgreSQL URL contains no certificate in PEM form: ',
@@ -70,7 +70,7 @@ describe('TLS', () => {
     expect(await said(url(`secure:${right}`, parameters(), host))).toContain(why);
   });
 
-  it('is refused if the server has none but it is required', async () => {
+  it('is refused if it is required and the server does not offer it', async () => {
     expect(await said(url(`plain:${right}`, 'sslmode=disable'))).toBe('plain plain');
     expect(await said(url(`secure:${right}`, 'sslmode=disable'))).toContain('(SQLSTATE 28000)');
     const bare = await Postgres.start();
@@ -90,7 +90,12 @@ describe('TLS', () => {
 
   it.each([
     ['of another root', 'other.pem', 'other.key', 'refused: .* rejects the certificate of sslcert'],
-    ['with the key of another', 'client.pem', 'other.key', 'refused: .*sslkey file .* does not contain the key'],
+    [
+      'with the key of another certificate',
+      'client.pem',
+      'other.key',
+      'refused: .*sslkey file .* does not contain the key',
+    ],
     ['that is a key', 'client.key', 'client.key', 'refused: .*sslcert file .* contains no certificate'],
   ])('is refused with a client certificate %s', async (_, certificate, key, why) => {
     const files = `sslrootcert=${at('root.pem')}&sslcert=${at(certificate)}&sslkey=${at(key)}`;
@@ -116,14 +121,14 @@ describe('a configuration error', () => {
     [
       'limit of sessions',
       () => url(`full:${right}`, 'sslmode=disable'),
-      'a node opens up to five: raise max_connections, or the limit of the role',
+      'a node opens up to five connections; raise max_connections, or the limit of the role',
     ],
     ['port', () => 'postgres://u:wrong@127.0.0.1:1/d', 'refused the connection: no server listens there'],
     ['host', () => 'postgres://u:wrong@no.such.host.invalid/d?sslmode=disable', 'cannot be resolved'],
   ])('names the %s', async (what, text, why) => {
     const response = await said(text());
     expect(response).toContain(why);
-    // A server may start, or its name may resolve soon. The rest needs an administrator.
+    // A server can still start, or its name can still resolve soon. The other errors need an administrator.
     expect(response).toMatch(['limit of sessions', 'port', 'host'].includes(what) ? /^unreachable: / : /^refused: /);
   });
 });

@@ -113,7 +113,7 @@ describe('a transaction', () => {
     expect(await rows(connection)).toEqual([]);
   });
 
-  it('fails if COMMIT is refused', async () => {
+  it('fails if COMMIT is rejected', async () => {
     const connection = connect(url);
     await connection.query({ text: 'CREATE TABLE t (a int8 UNIQUE DEFERRABLE INITIALLY DEFERRED)' });
     const failing = connection.transaction((run) => run(sql('INSERT INTO t VALUES (1), (1)')));
@@ -138,7 +138,7 @@ describe('a transaction', () => {
   });
 });
 
-it('waits for the running one, even if one between them has timed out', async () => {
+it('waits for the running transaction, even if a transaction between them has timed out', async () => {
   const connection = await table();
   let end = () => {};
   const first = connection.transaction(async (run) => {
@@ -158,8 +158,8 @@ it('waits for the running one, even if one between them has timed out', async ()
   expect(await rows(connection)).toEqual([3]);
 });
 
-describe('round trips', () => {
-  /** A relay to the server that counts how often the client speaks after the server has. */
+describe('a connection', () => {
+  /** Starts a relay to the server that counts the round trips: how often the client sends after the server has. */
   async function counting(): Promise<{ url: string; roundTrips: () => number }> {
     let roundTrips = 0;
     let hasServerSpoken = false;
@@ -177,7 +177,7 @@ describe('round trips', () => {
     return { url: relayed, roundTrips: () => roundTrips };
   }
 
-  it('are as few as the work awaits', async () => {
+  it('needs only as many round trips as the work awaits', async () => {
     await table();
     const { url: slow, roundTrips } = await counting();
     const connection = connect(slow);

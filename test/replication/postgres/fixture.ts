@@ -16,7 +16,7 @@ export function keptLog() {
   return { log, lines };
 }
 
-/** A connection that is closed after the test. */
+/** Opens a connection that is closed after the test. */
 export function connect(url: string, options: Partial<ConnectionOptions> = {}): Connection {
   const { log } = keptLog();
   const all = { name: 'test', log, clock: systemClock, deadlineMs: 10_000, ...options };

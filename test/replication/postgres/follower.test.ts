@@ -23,25 +23,29 @@ describe('the entries to apply next', () => {
   const own = entry(2, null);
 
   test.each<[string, LogRead<TestEntry>, number[]]>([
-    ['follow the last one applied', { from: at(2), entries: [own, entry(3), entry(4)] }, [3, 4]],
-    ['are those of the whole log at its start', { from: logStart, entries: [entry(1), entry(2)] }, [1, 2]],
+    ['follow the last entry applied', { from: at(2), entries: [own, entry(3), entry(4)] }, [3, 4]],
+    ['are all entries at the start of the log', { from: logStart, entries: [entry(1), entry(2)] }, [1, 2]],
     ['are empty at the end', { from: at(2), entries: [own], head: at(2) }, []],
     ['are empty in an empty log', { from: logStart, entries: [], head: logStart }, []],
     ['lead to the head', { from: at(2), entries: [own, entry(3)], head: at(3) }, [3]],
-    ['do not include earlier ones', { from: at(2), entries: [entry(1), own, entry(3)], head: at(3) }, [3]],
+    ['do not include earlier entries', { from: at(2), entries: [entry(1), own, entry(3)], head: at(3) }, [3]],
     ['do not go beyond the head', { from: at(2), entries: [own, entry(3), entry(4)], head: at(3) }, [3]],
   ])('%s', (_, read, positions) => expect(next(read)).toEqual(positions));
 
   test.each<[string, LogRead<TestEntry>, boolean]>([
-    ['the last one applied is gone', { from: at(2), entries: [entry(3)], head: at(3) }, true],
+    ['the last entry applied is gone', { from: at(2), entries: [entry(3)], head: at(3) }, true],
     ['its position has another id', { from: at(2), entries: [entry(2, null, 'other'), entry(3)] }, true],
     ['the head has its position and another id', { from: at(2), entries: [], head: at(2, 'other') }, true],
     ['the log ends before it', { from: at(2), entries: [], head: at(1) }, true],
-    ['one is missing', { from: at(2), entries: [own, entry(4)] }, false],
-    ['the first is missing', { from: logStart, entries: [entry(2)] }, false],
+    ['an entry is missing', { from: at(2), entries: [own, entry(4)] }, false],
+    ['the first entry is missing', { from: logStart, entries: [entry(2)] }, false],
     ['they do not lead to the head', { from: at(2), entries: [own, entry(3)], head: at(4) }, false],
-    ['the head has another id than the last', { from: at(2), entries: [own, entry(3)], head: at(3, 'x') }, false],
-    ['one was trimmed', { from: at(2), entries: [own, entry(3), entry(4, null)] }, false],
+    [
+      'the id of the head differs from the id of the last entry',
+      { from: at(2), entries: [own, entry(3)], head: at(3, 'x') },
+      false,
+    ],
+    ['an entry was trimmed', { from: at(2), entries: [own, entry(3), entry(4, null)] }, false],
   ])('do not exist when %s', (_, read, isLost) => {
     expect(() => next(read)).toThrow(expect.objectContaining({ name: 'LogGap', isLost }));
   });
@@ -82,7 +86,7 @@ describe('a follower', () => {
     expect(await follower.follow(await follower.read())).toEqual([]);
   });
 
-  test('replaces its content once for all who find that its entry is lost', async () => {
+  test('replaces its content once for all calls that find that its entry is lost', async () => {
     const follower = new TestFollower(at(2, 'other'));
     const read = await follower.read();
     expect(await Promise.all([follower.follow(read), follower.follow(read)])).toEqual([undefined, undefined]);
@@ -96,7 +100,7 @@ describe('a follower', () => {
     expect(follower.gaps).toMatchObject([{ message: 'half of it is missing', isLost: false }]);
   });
 
-  test('reads again when it has moved on since a read that found a gap', async () => {
+  test('reads again if it has advanced since a read that found a gap', async () => {
     const follower = new TestFollower();
     const read = { ...(await follower.read()), entries: [entry(3)] };
     follower.content.applied = at(2);

@@ -20,7 +20,10 @@ async function table(): Promise<void> {
   await postgres.query('CREATE TABLE t (a int8)', [], url);
 }
 
-/** Answers, or the reason of a failure: a session of a short deadline may need several attempts on a busy machine. */
+/**
+ * Returns the row or the reason of a failure: a session with a short deadline can need several attempts on a busy
+ * machine.
+ */
 const trySelect = (connection: Connection) =>
   connection.query({ text: 'SELECT 1' }).then(({ rowCount }) => rowCount, String);
 
@@ -41,7 +44,7 @@ async function whenWaiting(event: string): Promise<number> {
 }
 
 describe('a lost session', () => {
-  it('is opened again by the next call, and both are logged', async () => {
+  it('is reopened by the next call, and both events are logged', async () => {
     const { log, lines } = keptLog();
     const connection = connect(url, { log });
     await connection.query({ text: 'SELECT 1' });
@@ -72,7 +75,7 @@ describe('a lost session', () => {
     expect(await counted(connection)).toBe(0n);
   });
 
-  it('leaves the outcome unknown if the server is killed during a commit', async () => {
+  it('leaves the result unknown if the server is killed during a commit', async () => {
     await table();
     const { log, lines } = keptLog();
     const connection = connect(url, { log });
@@ -86,19 +89,19 @@ describe('a lost session', () => {
     await whenWaiting('SyncRep');
     await postgres.kill();
     expect(await results).toMatchObject([{ reason: { code: 'unknown_outcome' } }, { status: 'rejected' }]);
-    // The second call opens a session, which a server that is just ending may still accept.
+    // The second call opens a session, which a server that is just ending can still accept.
     const message = expect.stringMatching(/ECONNREFUSED|ECONNRESET/);
     await expect(connection.query(count)).rejects.toMatchObject({ code: 'unreachable', message });
     expect(lines.at(-1)).toMatchObject({ level: 'warn', msg: 'PostgreSQL is not available', next: expect.any(String) });
     postgres.set({ synchronous_standby_names: "''" });
     await postgres.start();
-    // It had committed here, but not on its standby.
+    // The server had committed, but its standby had not.
     await expect.poll(() => counted(connection).catch(() => undefined)).toBe(1n);
   });
 });
 
 describe('a deadline', () => {
-  it('ends a statement, also on the server', async () => {
+  it('ends a statement, including on the server', async () => {
     const connection = connect(url, { deadlineMs: 300 });
     await expect.poll(() => trySelect(connection)).toBe(1);
     const [session] = await sessions();
@@ -119,7 +122,7 @@ describe('a deadline', () => {
     expect(await counted(connection)).toBe(0n);
   });
 
-  it('also ends a transaction whose work never ends', async () => {
+  it('ends even a transaction whose work never ends', async () => {
     await table();
     const connection = connect(url);
     const late = connection.transaction(async (run) => {
@@ -130,7 +133,7 @@ describe('a deadline', () => {
     expect(await counted(connection)).toBe(0n);
   });
 
-  it('leaves the outcome of a commit unknown while it waits for its standby, and no session behind', async () => {
+  it('leaves the result of a commit unknown while it waits for its standby, and leaves no session behind', async () => {
     await table();
     postgres.set({ synchronous_standby_names: "'nobody'" });
     await postgres.reload();
@@ -169,7 +172,7 @@ describe('a commit that the standby did not confirm', () => {
   it.each([
     ['statement', (connection: Connection) => connection.query(insert)],
     ['transaction', (connection: Connection) => connection.transaction((run) => run(insert))],
-  ])('of a %s has an unknown outcome if the wait for it is cancelled', async (_, commit) => {
+  ])('has an unknown result if waiting for the standby is cancelled (%s)', async (_, commit) => {
     await table();
     const connection = connect(url);
     await connection.query(count);

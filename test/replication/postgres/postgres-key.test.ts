@@ -17,7 +17,7 @@ describe('a key file', () => {
   test.each([
     ['base64', newPostgresKey()],
     ['hex', '0f'.repeat(32)],
-  ])('in %s opens what it has sealed', (_, text) => {
+  ])('opens what it has sealed, in %s', (_, text) => {
     const file = fileWith(text);
     const sealed = readPostgresKey(file).seal('secret', 'key 1');
     expect(sealed).not.toContain(Buffer.from('secret').toString('base64'));
@@ -34,11 +34,11 @@ describe('a key file', () => {
     ['is too short', Buffer.alloc(31).toString('base64'), 0o600, wrong],
     ['is too long', '0f'.repeat(33), 0o600, wrong],
     ['can be read by everyone', newPostgresKey(), 0o644, 'chmod o='],
-  ])('that %s is refused', (_, text, mode, why) => {
+  ])('is refused if it %s', (_, text, mode, why) => {
     expect(() => readPostgresKey(fileWith(text, mode))).toThrow(why);
   });
 
-  test('that is missing is reported without repeating the value, which may be the key itself', () => {
+  test('is reported as missing without repeating the value, which could be the key itself', () => {
     expect(() => readPostgresKey('/nowhere/key')).toThrow(/^Cannot read --postgres-key-file \(ENOENT\): (?!.*nowhere)/);
   });
 });

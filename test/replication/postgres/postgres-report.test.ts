@@ -16,7 +16,7 @@ it.each<[Partial<ServerFacts>, string]>([
   [{ standbys: [{ name: 'c', state: 'async' }] }, 'Too few standbys of synchronous_standby_names'],
   [{ standbys: [{ name: 'a', state: 'quorum' }] }, 'Too few standbys of synchronous_standby_names'],
   [{ synchronousStandbys: 'b', standbys: [{ name: 'a', state: null }] }, 'Too few standbys'],
-])('a server with %j is warned about: %s', (facts, warning) => {
+])('a server with %j causes the warning: %s', (facts, warning) => {
   const good: ServerFacts = {
     ...{ version: '15.4', major: 15, now: new Date(0), user: 'u', fsync: 'on', fullPageWrites: 'on' },
     ...{

@@ -76,18 +76,19 @@ describe('a PostgreSQL URL', () => {
     expect(() => parsePostgresUrl(url)).toThrow(PostgresUrlError);
   });
 
-  it('is never shown with a part of the password, whatever its form', () => {
+  it('is never shown with any section of the password, whatever its form', () => {
     const secret = fc.string({ minLength: 12, maxLength: 12, unit: fc.constantFrom(...'QXZqxz%#?/@:,&=[]') });
     fc.assert(
       fc.property(secret, fc.constantFrom('@h/d', '@h:x/d', '@h', '@h/d?sslmode=x', ''), (password, rest) => {
-        // Whatever is three characters or longer would be a part of the password: no text of ours has these letters.
+        // A fragment of three characters or more would be part of the password: no text of the code has these letters.
         const splitSecret = (text: string) => text.split(/[^QXZqxz]+/).filter((fragment) => fragment.length > 2);
         let said = '';
         let fragments = splitSecret(password);
         try {
           const address = parsePostgresUrl(`postgres://u:${password}${rest}`);
           said = showPostgres(address);
-          if (rest === '') fragments = splitSecret(address.password ?? ''); // What follows an @ in it is the host and the database.
+          // The text after an @ in the URL is the host and the database.
+          if (rest === '') fragments = splitSecret(address.password ?? '');
         } catch (error) {
           said = (error as Error).message;
         }

@@ -2,10 +2,10 @@ import { type AddressInfo, createServer, connect as dial, type Socket } from 'no
 import { onTestFinished } from 'vitest';
 import type { Postgres } from '../../support/postgres.ts';
 
-/** What a relay does with bytes of one side; `pass` gives them to the other. */
+/** Handles bytes of one side; `pass` forwards them to the other side. */
 export type RelayHandler = (data: Buffer, pass: () => void, cut: () => void) => void;
 
-/** What a relay does with a connection. */
+/** The handlers of a connection through a relay. */
 export interface Sides {
   readonly fromClient: RelayHandler;
   readonly fromServer: RelayHandler;
@@ -13,7 +13,7 @@ export interface Sides {
 
 /**
  * Stands between clients and a server until the test is over.
- * @returns the URL by which the server's is reached through it
+ * @returns the URL of the relay
  */
 export async function relayTo(postgres: Postgres, url: string, openSides: () => Sides): Promise<string> {
   const server = createServer((client) => {
@@ -36,15 +36,15 @@ export async function relayTo(postgres: Postgres, url: string, openSides: () => 
   return url.replace(`:${postgres.port}`, `:${(server.address() as AddressInfo).port}`);
 }
 
-/** A proxy before a server, on which answers to COMMIT can be lost. */
+/** A proxy before a server that can lose responses to COMMIT. */
 export interface CuttingRelay {
   readonly url: string;
-  /** Loses the answer to the next COMMIT, which the server still receives. */
+  /** Loses the response to the next COMMIT, which the server still receives. */
   loseNextCommit(): void;
   readonly lost: number;
 }
 
-/** @param isIt what is sent along with the COMMIT to lose */
+/** @param isIt text that is sent along with the COMMIT to lose */
 export async function cuttingRelay(postgres: Postgres, url: string, isIt = ''): Promise<CuttingRelay> {
   let isArmed = false;
   let lost = 0;
@@ -57,7 +57,7 @@ export async function cuttingRelay(postgres: Postgres, url: string, isIt = ''): 
       },
       fromServer(data, pass, cut) {
         if (!isCut) return pass();
-        // The answers to earlier statements arrive before that of COMMIT or with it.
+        // The responses to earlier statements arrive before the response to COMMIT, or with it.
         if (!data.includes('COMMIT\0')) return;
         lost += 1;
         cut();

@@ -9,7 +9,7 @@ import { Postgres } from '../../support/postgres.ts';
 import { type PostgresPair, primaryAndStandby } from '../../support/postgres-pair.ts';
 import { connect } from './fixture.ts';
 
-/** Values that PostgreSQL accepts: the number of confirmations, the names, and whether promotions keep all commits. */
+/** Values that PostgreSQL accepts: the number of confirmations, the names, and true if promotions keep all commits. */
 const accepted: [value: string, needed: number, names: string[], isSafe: boolean][] = [
   ['a', 1, ['a'], true],
   ['"a"', 1, ['a'], true],
@@ -56,13 +56,13 @@ const refused = [
   ...['ANY 1 (a) b', 'FIRST 1 (a', 'ANY 1 ((a))', '2 3 (a)', 'ANY "1" (a)', "'a'", 'ANY 1 (any)', '"1" (a)'],
 ];
 
-it.each(accepted)('synchronous_standby_names %j is read', (value, needed, names, isSafe) => {
+it.each(accepted)('parses synchronous_standby_names %j', (value, needed, names, isSafe) => {
   expect(parseSynchronousStandbys(value)).toEqual({ needed, names });
   const replication = { synchronousStandbys: value, clusterName: 'self', standbys: [] };
   expect(whyCommitsMayBeLost(replication) === undefined).toBe(isSafe);
 });
 
-it.each(refused)('synchronous_standby_names %j, which PostgreSQL refuses, is not read', (value) => {
+it.each(refused)('rejects synchronous_standby_names %j, which PostgreSQL rejects as well', (value) => {
   expect(parseSynchronousStandbys(value)).toBeUndefined();
   const replication = { synchronousStandbys: value, clusterName: '', standbys: [] };
   expect(whyCommitsMayBeLost(replication)).toContain('cannot be read');

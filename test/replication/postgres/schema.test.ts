@@ -87,7 +87,7 @@ describe('a layout', () => {
   };
   const next = postgresLayout + 1;
 
-  it('that is newer can be used by the previous version, unless it excludes that version', async () => {
+  it('is used by the previous version if it is newer, unless it excludes that version', async () => {
     const connection = connect(url);
     await create(connection);
     await expect(check(connection, next)).rejects.toThrow('run flagmeter postgres migrate first');
@@ -100,7 +100,7 @@ describe('a layout', () => {
     await expect(migrate(connection)).rejects.toThrow('use a newer flagmeter');
   });
 
-  it('is not changed while a node runs that it would exclude', async () => {
+  it('is not changed while a node that it would exclude runs', async () => {
     const connection = connect(url);
     await create(connection);
     const node = {

@@ -3,7 +3,7 @@ import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
 
 const hour = 3_600_000;
 
-/** A machine whose clock is an hour ahead, and a PostgreSQL whose answers take the given times. */
+/** Sets up a machine whose clock is an hour ahead, and a PostgreSQL whose responses take the given times. */
 function setUp() {
   const postgres = { now: 1_000_000 };
   const machine = { now: postgres.now + hour };
@@ -25,25 +25,25 @@ function setUp() {
 }
 
 describe("PostgreSQL's time", () => {
-  it("comes with the difference of the machine's clock, less what a slow answer may explain", () => {
+  it("comes with the difference of the machine's clock, less the difference that a slow response can explain", () => {
     const { time, hear } = setUp();
     hear(30, 30);
     expect(time.skewMs).toBe(hour - 30);
   });
 
-  it("is the machine's own until PostgreSQL has answered", () => {
+  it("is the machine's own until PostgreSQL has responded", () => {
     const { postgres, time } = setUp();
     expect(time.now()).toBe(postgres.now + hour);
   });
 
-  it('follows the monotonic clock, and is behind by the latency of the answer', () => {
+  it('follows the monotonic clock, and is behind by the latency of the response', () => {
     const { postgres, time, pass, hear } = setUp();
     hear(40, 7);
     pass(5_000);
     expect(time.now()).toBe(postgres.now - 7);
   });
 
-  it('improves with a faster answer, and does not degrade with a slower one', () => {
+  it('improves with a faster response, and does not degrade with a slower one', () => {
     const { postgres, time, hear } = setUp();
     hear(0, 100);
     hear(50, 3);
@@ -60,7 +60,7 @@ describe("PostgreSQL's time", () => {
     expect(Math.abs(time.now() - postgres.now)).toBeLessThanOrEqual(1);
   });
 
-  describe.each([-hour, -6_000, 6_000, hour])("after a jump of PostgreSQL's clock by %i ms", (ms) => {
+  describe.each([-hour, -6_000, 6_000, hour])("a jump of PostgreSQL's clock by %i ms", (ms) => {
     function jump() {
       const all = setUp();
       const { postgres, machine, hear } = all;
@@ -71,7 +71,7 @@ describe("PostgreSQL's time", () => {
       return all;
     }
 
-    it("continues while the machine's clock does not agree with a jump", () => {
+    it("does not affect the time while the machine's clock does not agree", () => {
       const { postgres, machine, time, pass, hear } = jump();
       pass(60_000);
       hear(1, 1);
@@ -83,7 +83,7 @@ describe("PostgreSQL's time", () => {
       expect(time.skewMs).toBe(0);
     });
 
-    it("follows a jump once the machine's clock agrees", () => {
+    it("affects the time once the machine's clock agrees", () => {
       const { postgres, machine, time, hear } = jump();
       machine.now += ms;
       hear(1, 1);

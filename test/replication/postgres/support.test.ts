@@ -31,7 +31,7 @@ describe('a PostgreSQL for tests', () => {
     expect(await postgres.query('SELECT a FROM t', [], url)).toEqual([{ a: 7 }]);
   });
 
-  it('answers nothing while paused', async () => {
+  it('sends nothing while paused', async () => {
     postgres.pause();
     const impatient = new pg.Client({ connectionString: postgres.url(), connectionTimeoutMillis: 100 });
     await expect(impatient.connect()).rejects.toThrow('timeout');
@@ -63,7 +63,7 @@ it('leaves no process and no file behind if the process that started it is kille
 describe('a primary and its standby', () => {
   const pair = opened(primaryAndStandby);
 
-  it('loses nothing if the primary is killed and the standby promoted, and back again', async () => {
+  it('lose nothing if the primary is killed and the standby promoted, and back again', async () => {
     const database = new URL(await pair.primary.database()).pathname.slice(1);
     await pair.primary.query('CREATE TABLE t AS SELECT 1 AS a', [], pair.primary.url(database));
     for (const a of [2, 3]) {

@@ -29,7 +29,7 @@ test.each([
     'Metric load changed: unit s → none',
   ],
   ['experiment.planned', 'checkout: One page', {}, 'Experiment One page planned'],
-] as const)('%s of %s with %j reads "%s"', (action, name, more, text) => {
+] as const)('changeFact shows %s of %s with %j as "%s"', (action, name, more, text) => {
   expect(changeFact(entry(action, name, more), shown).text).toBe(text);
 });
 
@@ -40,14 +40,14 @@ test('an experiment belongs to its flag', () => {
   });
 });
 
-test('leaves out what belongs to no application, and what other facts show', () => {
+test('isChange rejects entries of no application, and entries that other facts show', () => {
   const actions = ['sign-in.succeeded', 'member.added', 'feature.noted', 'key.leaked', 'api-key.created'] as const;
   expect(actions.filter((action) => isChange(entry(action, 'x')))).toEqual([]);
   expect(isChange(entry('key.created', 'x', { applicationId: 'app_1' }))).toBe(true);
   expect(isChange(entry('key.created', 'of an earlier release'))).toBe(false);
 });
 
-test('settings are compared as text, without those that every change sets', () => {
+test('settings are compared as text, except settings that every change sets', () => {
   const before = {
     archived: false,
     split: null,

@@ -3,7 +3,7 @@ import { type Chunk, type Chunks, chunkMemory, placeOfChunk } from '../../../src
 import type { UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 
-/** The chunks of an export, each copied before the next is read. */
+/** Reads the chunks of an export, each copied before the next is read. */
 export function readExport(
   store: UsageTables,
   request: Omit<ExportRequest, 'memory'>,
@@ -12,7 +12,7 @@ export function readExport(
   return readChunks(makeExport(store, { ...request, memory }), memory);
 }
 
-/** The same of chunks that lie in `memory`. */
+/** Reads the given chunks, which lie in `memory`, in the same way. */
 export function* readChunks(chunks: Chunks, memory: SharedArrayBuffer): Generator<Uint8Array, void, undefined> {
   let chunk: Chunk;
   let number = 0;

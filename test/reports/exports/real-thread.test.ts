@@ -17,7 +17,7 @@ const range = { from: minute, to: minute + 60, step: 'minute' } as const;
 const series = 500;
 const rows = 60 * series;
 
-/** A store with enough rows for several chunks. */
+/** Creates a store with enough rows for several chunks. */
 async function filled(): Promise<string> {
   const data = temporaryDirectory();
   const store = openUsageTables(data);
@@ -34,7 +34,7 @@ async function filled(): Promise<string> {
   return data;
 }
 
-/** A copy of the service's thread that exits at the request for chunk `dies`. */
+/** Creates a copy of the service's thread that exits at the request for chunk `dies`. */
 function createWorkerCopy(dies: number): string {
   const real = workerFile('reports/report-worker');
   if (dies === 0) return real;
@@ -74,7 +74,7 @@ test('the thread returns a whole export in chunks', async () => {
   expect(await countLines(await begin())).toBe(rows + 1);
 });
 
-test('a client that disconnects during an export frees the turn of its team', async () => {
+test('a client that disconnects during an export frees the slot of its team', async () => {
   const { begin } = await open();
   const left = await begin();
   await left.next();
@@ -90,8 +90,8 @@ test('an export is aborted if its thread dies, and the next one has another thre
   expect((await (await begin()).next())?.length).toBeGreaterThan(0);
 });
 
-// Connections may use up the file descriptors once the service is ready.
-test('a start waits for the thread to open the store, reports a failure, and reports are refused', async () => {
+// Connections can use up the file descriptors once the service is ready.
+test('starting the pool waits for the thread to open the store, reports a failure, and reports are refused', async () => {
   const file = join(temporaryDirectory(), 'worker.mjs');
   writeFileSync(file, `throw new Error('Input/output error');`);
   const failures: unknown[] = [];
@@ -102,7 +102,7 @@ test('a start waits for the thread to open the store, reports a failure, and rep
   await pool.close();
 });
 
-test('a thread starts for the first report, and another one after a failed start', async () => {
+test('a thread starts for the first report, and another thread after it failed to start', async () => {
   const folder = temporaryDirectory();
   const [file, started] = [join(folder, 'worker.mjs'), join(folder, 'started')];
   const real = pathToFileURL(workerFile('reports/report-worker')).href;

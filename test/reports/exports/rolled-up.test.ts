@@ -14,8 +14,8 @@ const retention = { minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, daysMs: 24 * 9 
 const start = Date.UTC(2026, 0, 31, 5, 17);
 
 test.each([
-  ['within a part', 3000, true, true],
-  ['where a part ends', 1, true, false],
+  ['within a span', 3000, true, true],
+  ['where a span ends', 1, true, false],
   ['not at all', 3000, false, false],
 ])('an export of an hour that is rolled up %s is complete or aborted', async (_, series, isRolledUp, breaks) => {
   const store = temporaryUsage();
@@ -51,32 +51,35 @@ test.each([
 test.each([
   ['hour', false],
   ['minute', true],
-] as const)('measurements by %s of a day that is rolled up within it are whole or break', async (step, breaks) => {
-  const store = temporaryUsage();
-  const { write, maintain } = createAggregator(store);
-  const day = Math.floor(start / 86_400_000) * 1440;
-  const now = (day + 1440) * 60_000;
-  const batch = new Batch();
-  for (let ordinal = 0; ordinal < 100; ordinal += 1) {
-    batch.series.push({ environment: environment.number, ordinal, name: [`metric-${ordinal}`] });
-    for (let minute = day; minute < day + 1440; minute += 60) {
-      const bucket = bucketAt(minute, horizonsAt(now, retention));
-      batch.measurements.add(seriesRef(environment.number, ordinal), bucket, 1, minute * 60_000);
+] as const)(
+  'an export of measurements by %s is complete or aborted if their day is rolled up during the export',
+  async (step, breaks) => {
+    const store = temporaryUsage();
+    const { write, maintain } = createAggregator(store);
+    const day = Math.floor(start / 86_400_000) * 1440;
+    const now = (day + 1440) * 60_000;
+    const batch = new Batch();
+    for (let ordinal = 0; ordinal < 100; ordinal += 1) {
+      batch.series.push({ environment: environment.number, ordinal, name: [`metric-${ordinal}`] });
+      for (let minute = day; minute < day + 1440; minute += 60) {
+        const bucket = bucketAt(minute, horizonsAt(now, retention));
+        batch.measurements.add(seriesRef(environment.number, ordinal), bucket, 1, minute * 60_000);
+      }
     }
-  }
-  write(batch.seal());
-  const range = { from: day, to: day + 1440, step };
-  const task = { environment, range, only: undefined, gauges: new Set<string>() };
-  const chunks = readExport(store, { name: 'measurements', task, format: 'csv' });
-  const read = [chunks.next().value!];
-  const later = now + 3 * 24 * hourMs;
-  const common = { environment: environment.number, exposureDays: 30, limit: 1000 } as const;
-  const work = { ...common, task: 'retention', horizons: horizonsAt(later, retention), now: later } as const;
-  while (maintain(work) > 0);
-  if (breaks) expect(() => read.push(...chunks)).toThrow('rolled up during the export');
-  else {
-    read.push(...chunks);
-    const rows = readTable(Buffer.concat(read).toString());
-    expect([read.length > 1, rows.length]).toEqual([true, 24 * 100]);
-  }
-});
+    write(batch.seal());
+    const range = { from: day, to: day + 1440, step };
+    const task = { environment, range, only: undefined, gauges: new Set<string>() };
+    const chunks = readExport(store, { name: 'measurements', task, format: 'csv' });
+    const read = [chunks.next().value!];
+    const later = now + 3 * 24 * hourMs;
+    const common = { environment: environment.number, exposureDays: 30, limit: 1000 } as const;
+    const work = { ...common, task: 'retention', horizons: horizonsAt(later, retention), now: later } as const;
+    while (maintain(work) > 0);
+    if (breaks) expect(() => read.push(...chunks)).toThrow('rolled up during the export');
+    else {
+      read.push(...chunks);
+      const rows = readTable(Buffer.concat(read).toString());
+      expect([read.length > 1, rows.length]).toEqual([true, 24 * 100]);
+    }
+  },
+);

@@ -116,7 +116,7 @@ test.each(formats)('chunks of any length contain all rows in %s', (format) => {
   );
 });
 
-test('NDJSON has an object per line, whatever the values', () => {
+test('NDJSON has an object per line, whatever the values are', () => {
   fc.assert(
     fc.property(fc.array(cells, { minLength: 1 }), (rows) => {
       const parts = rows.map((row) => [row.slice(0, 1), row.slice(1)]);

@@ -41,7 +41,7 @@ const event = fc.record({
 });
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
-/** Counts events reported at `now`, then runs the upkeep of that time, or a part of it. */
+/** Counts events reported at `now`, then runs the upkeep of that time, or some of it. */
 function count(store: UsageTables, events: readonly Event[], now: number, upkeep: number): void {
   const { write, maintain } = createAggregator(store);
   const batch = new Batch();
@@ -71,7 +71,7 @@ function exported<Name extends ExportName>(store: UsageTables, name: Name, task:
   return { csv: readTable(read('csv')), rows: objects.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
-/** Objects in CSV. The names in these tests start with `=` at most. */
+/** Formats objects as in CSV. The names in these tests start with `=` at most. */
 function asTexts(rows: readonly Record<string, unknown>[]): Record<string, string>[] {
   const shown = (value: unknown) =>
     value === null ? '' : typeof value === 'string' ? value.replace(/^=/, "'=") : `${value}`;
@@ -163,7 +163,7 @@ test('the rows of the ledger are hourly and add up to the report', async () => {
   expect(exported(store, 'ledger', { ...task, only: environment, unnamed: true }).rows).toHaveLength(3);
 });
 
-test('a part of an export has few counts and ends at the end of a bucket', () => {
+test('a span of an export has few counts and ends at the end of a bucket', () => {
   fc.assert(
     fc.property(
       fc.nat({ max: 30 * 1440 }),

@@ -4,7 +4,7 @@ import type { Day } from '../../../src/reports/statistics/difference.ts';
 import { createDraws } from './draws.ts';
 import { type Experiment, run } from './experiment.ts';
 
-/** A fortnight of a variant with checks on the first `given` days, which differ a little. */
+/** Returns a fortnight of a variant with checks on the first `given` days, which differ a little. */
 function createVariant(variant: string, events: number, users = 1000, given = 14): Variant {
   const shift = variant.length % 3;
   const day = (_: unknown, index: number): Day =>
@@ -12,8 +12,8 @@ function createVariant(variant: string, events: number, users = 1000, given = 14
   return { variant, users, days: Array.from({ length: 14 }, day) };
 }
 
-describe('a comparison', () => {
-  it('uses a variant named off or control as the default base, else the first by name', () => {
+describe('compare', () => {
+  it('uses a variant named off or control as the default base, or else the first by name', () => {
     expect(usualBase(['on', 'off', 'beta'])).toBe('off');
     expect(usualBase(['a', 'off', 'Control'])).toBe('Control');
     expect(usualBase(['true', 'False'])).toBe('False');
@@ -21,7 +21,7 @@ describe('a comparison', () => {
     expect(usualBase([])).toBeUndefined();
   });
 
-  it('has no difference of the base from itself', () => {
+  it('returns no difference for the base', () => {
     const variants = [createVariant('on', 200, 900), createVariant('off', 200, 1100), createVariant('beta', 200, 100)];
     const without = (base: string) => compare(variants, base).map(({ difference }) => difference === null);
     expect(without('off')).toEqual([false, true, false]);
@@ -43,7 +43,7 @@ describe('a comparison', () => {
     expect([base!.checks, compared!.checks]).toEqual([9000, 9000]);
   });
 
-  it('covers the same days for each variant, without those of a variant that is new', () => {
+  it('covers the same days for each variant, except days of a new variant', () => {
     const variants = [createVariant('a', 200), createVariant('b', 200, 1000, 9), createVariant('c', 200, 1000, 3)];
     const [a, b, c] = compare(variants, 'a');
     expect([a!.checks, b!.checks]).toEqual([9000, 9000]);
@@ -84,7 +84,7 @@ const usual: Experiment = {
   dayEffect: 0.3,
 };
 
-/** The rate at which a difference is found, and the rate at which the intervals contain the true one. */
+/** Returns the rate at which a difference is found, and the rate at which the intervals contain the true difference. */
 function experiments(experiment: Experiment, count: number, seed: number) {
   const draws = createDraws(seed);
   const differences = Array.from({ length: count }, () =>
@@ -107,24 +107,24 @@ function experiments(experiment: Experiment, count: number, seed: number) {
   };
 }
 
-describe('in simulated experiments', () => {
+describe('compare, in simulated experiments,', () => {
   it.each<[string, Experiment, number]>([
-    ['people with habits who come back', usual, 2000],
+    ['people with habits who return', usual, 2000],
     ['a few people with most of the checks', { ...usual, spread: 1.5 }, 250],
     ['people who nearly always or never do it', { ...usual, alike: 0.5 }, 250],
-    ['people who come every day', { ...usual, comes: 1 }, 150],
+    ['people who return every day', { ...usual, comes: 1 }, 150],
     ['people who come once', { ...usual, alike: 0, comes: 0.15, people: [250, 250] }, 250],
     ['rare events', { ...usual, rates: [0.03, 0.03] }, 250],
     ['a rollout', { ...usual, comes: 1, people: [140, 300], rollout: [false, true] }, 150],
     ['four variants', { ...usual, people: [130, 130, 130, 130], rates: [0.2, 0.2, 0.2, 0.2] }, 250],
     ['a week of very different days', { ...usual, days: 7, dayEffect: 1 }, 250],
-  ])('rarely report an effect for %s without one', (_, experiment, count) => {
+  ])('rarely reports an effect for %s if there is none', (_, experiment, count) => {
     const { found, covered } = experiments(experiment, count, 20);
     expect(found).toBeLessThanOrEqual(0.05);
     expect(covered).toBeGreaterThanOrEqual(0.93);
   });
 
-  it('find an effect, with its size in the interval', () => {
+  it('finds an effect, with its size in the interval', () => {
     const effect = { ...usual, alike: 0.1, dayEffect: 0.1, people: [800, 800], rates: [0.2, 0.3] };
     const { found, covered } = experiments(effect, 150, 21);
     expect(found).toBeGreaterThanOrEqual(0.8);

@@ -18,14 +18,14 @@ const days = fc
   })
   .map((list) => list.map(({ checks, share }) => ({ checks, events: Math.round(checks * share) })));
 
-describe('a difference', () => {
-  // Student's data of 1908 on sleep, with the paired t-test that R gives for it.
+describe('estimateDifference', () => {
+  // Student's data of 1908 on sleep, with the paired t-test that R computes for it.
   const slept = [
     [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0, 2],
     [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4],
   ].map((hours) => ({ days: hours.map((hour) => ({ events: hour + 50, checks: 100 })), users: crowd }));
 
-  it('between days with equal numbers of checks equals that of the paired t-test', () => {
+  it('equals the paired t-test if all days have equal numbers of checks', () => {
     const difference = estimateDifference(slept[1]!, slept[0]!);
     expect(difference.value * 100).toBeCloseTo(1.58, 6);
     expect(difference.value / difference.standardError).toBeCloseTo(4.0621, 4);
@@ -36,8 +36,8 @@ describe('a difference', () => {
     expect(high * 100).toBeCloseTo(2.4598858, 5);
   });
 
-  it('is 0 if the rates of each day are equal, even if the split changes', () => {
-    // One side gets more of the checks as days get better, which separates the ratios of the sums.
+  it('returns 0 if the rates of each day are equal, even if the split changes', () => {
+    // One side receives more of the checks as days get better, so the ratios of the sums differ.
     const one = Array.from({ length: 7 }, (_, day) => ({ checks: 100 * 2 ** day, events: 5 * (day + 1) * 2 ** day }));
     const other = one.map(({ events, checks }) => ({ checks: 100, events: (events / checks) * 100 }));
     const sides = [one, other].map((days) => ({ days, users: crowd }));
@@ -64,12 +64,12 @@ describe('a difference', () => {
     expect(at(1000)).toBeGreaterThan(at(crowd));
   });
 
-  it('between two certain sides is 0', () => {
+  it('returns 0 for two certain sides', () => {
     const always = { days: Array.from({ length: 7 }, () => ({ events: 5, checks: 5 })), users: 100 };
     expect(computePValue(estimateDifference(always, always))).toBe(1);
   });
 
-  it.each([7, 14, 28])('that exists only between %i days is rarely significant', (count) => {
+  it.each([7, 14, 28])('rarely finds a difference significant that exists only between %i days', (count) => {
     const draws = createDraws(22);
     const side = () => ({
       users: crowd,
@@ -85,7 +85,7 @@ describe('a difference', () => {
   });
 });
 
-it('a rate of equal days has the variance of its people', () => {
+it('the rate of equal days has the variance of its people', () => {
   const alike = Array.from({ length: 10 }, () => ({ events: 20, checks: 100 }));
   const { value, standardError } = estimateRate({ days: alike, users: 200 });
   expect(value).toBeCloseTo(0.2, 12);

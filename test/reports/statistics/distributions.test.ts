@@ -19,11 +19,11 @@ describe("Student's t distribution", () => {
     [30, 0.002, 3.385],
     [100, 0.05, 1.984],
     [100, 0.2, 1.29],
-  ])('with %i degrees of freedom matches the table at %f', (degreesOfFreedom, alpha, value) => {
+  ])('has the tabled probability with %i degrees of freedom at %f', (degreesOfFreedom, alpha, value) => {
     expect(Math.abs(criticalValue(alpha, degreesOfFreedom) - value)).toBeLessThan(0.0006);
   });
 
-  it('with one degree of freedom is the Cauchy distribution, also in the tails', () => {
+  it('is the Cauchy distribution if it has one degree of freedom, including in the tails', () => {
     for (const t of [0.001, 0.5, 1, 3, 1e3, 1e6])
       expect(twoSidedTail(t, 1)).toBeCloseTo(1 - (2 / Math.PI) * Math.atan(t), 12);
   });
@@ -53,11 +53,11 @@ describe('the χ² distribution', () => {
     [10, 29.588, 0.001],
     [63, 103.442, 0.001],
     [100, 124.342, 0.05],
-  ])('with %i degrees of freedom matches the table at %f', (degreesOfFreedom, x, p) => {
+  ])('has the tabled probability with %i degrees of freedom at %f', (degreesOfFreedom, x, p) => {
     expect(Math.abs(upperTail(x, degreesOfFreedom) / p - 1)).toBeLessThan(0.001);
   });
 
-  it('with two degrees of freedom is exponential', () => {
+  it('is exponential if it has two degrees of freedom', () => {
     for (const x of [0, 0.1, 2, 3.9, 4.1, 50, 300]) expect(upperTail(x, 2) / Math.exp(-x / 2)).toBeCloseTo(1, 12);
   });
 });
@@ -68,7 +68,7 @@ describe("Holm's method", () => {
     for (const [index, p] of [0.03, 0.06, 0.06, 0.02].entries()) expect(adjusted[index]).toBeCloseTo(p, 12);
   });
 
-  it('never lowers a p-value, never exceeds that of Bonferroni, and keeps their order', () => {
+  it('never lowers a p-value, never exceeds the p-value of Bonferroni, and keeps the order of p-values', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (pValues) => {
         const adjusted = adjustByHolm(pValues);

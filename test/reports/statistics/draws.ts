@@ -2,7 +2,7 @@ import { seededRandom } from '../../support/random.ts';
 
 /** Reproducible draws from distributions. */
 export interface Draws {
-  /** From 0 to 1, excluding 1. */
+  /** Returns a number from 0 to 1, excluding 1. */
   uniform(): number;
   normal(): number;
   beta(a: number, b: number): number;
@@ -10,7 +10,7 @@ export interface Draws {
   binomial(count: number, probability: number): number;
 }
 
-/** Above this, the normal distribution approximates the binomial one. */
+/** Number of trials above which the normal distribution approximates the binomial one. */
 const many = 30;
 
 /** Creates a source of draws. */
@@ -42,7 +42,7 @@ export function createDraws(seed: number): Draws {
   };
 }
 
-/** A gamma variable (Marsaglia and Tsang, 2000). */
+/** Draws a gamma variable (Marsaglia and Tsang, 2000). */
 function gamma(shape: number, uniform: () => number, normal: () => number): number {
   if (shape < 1) return gamma(shape + 1, uniform, normal) * uniform() ** (1 / shape);
   const d = shape - 1 / 3;

@@ -5,7 +5,7 @@ import type { Draws } from './draws.ts';
 /** A simulated experiment. */
 export interface Experiment {
   readonly days: number;
-  /** People by variant. */
+  /** Numbers of people by variant. */
   readonly people: readonly number[];
   /** Events per check, by variant. */
   readonly rates: readonly number[];
@@ -13,17 +13,17 @@ export interface Experiment {
   readonly alike: number;
   /** Spread of the activity of people: standard deviation of the logarithm. */
   readonly spread: number;
-  /** Probability that a person comes on a day. */
+  /** Probability that a person is active on a day. */
   readonly comes: number;
   /** Spread of the days: standard deviation of the logit. */
   readonly dayEffect: number;
-  /** Variants that reach their people gradually; the others do from the first day. */
+  /** True for variants that reach their people gradually; other variants reach them from the first day. */
   readonly rollout?: readonly boolean[];
 }
 
 const checksADay = 4;
 
-/** One run of an experiment, as the counts of a flag show it. */
+/** Runs an experiment once, and returns the counts of its flag. */
 export function run(experiment: Experiment, draws: Draws): SimulatedVariant[] {
   const effects = Array.from({ length: experiment.days }, () => experiment.dayEffect * draws.normal());
   return experiment.people.map((people, index) => {
@@ -38,11 +38,11 @@ export function run(experiment: Experiment, draws: Draws): SimulatedVariant[] {
 }
 
 export interface SimulatedVariant extends Variant {
-  /** People by the day of their first check. */
+  /** Numbers of people by the day of their first check. */
   readonly arrivals: readonly number[];
 }
 
-/** What is known after some days. */
+/** Returns the counts after some days. */
 export function after({ days, arrivals, ...rest }: SimulatedVariant, count: number): Variant {
   return { ...rest, days: days.slice(0, count), users: sum(arrivals.slice(0, count)) };
 }
@@ -51,7 +51,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
 }
 
-/** @returns the day of the first check, if there is one */
+/** Adds a person. @returns the day of the first check, if there is one */
 function addPerson(
   { days: length, rates, alike, spread, comes, rollout }: Experiment,
   variant: number,

@@ -11,11 +11,11 @@ interface Traffic {
   /** Expected share of the first variant on a day. */
   readonly share: (day: number) => number;
   readonly checks: number;
-  /** Standard deviation of the share from day to day, besides chance. */
+  /** Standard deviation of the share from day to day, in addition to chance. */
   readonly wobble?: number;
 }
 
-/** The shares of two variants. */
+/** Draws the shares of two variants. */
 function shares({ draws, share, checks, wobble = 0 }: Traffic) {
   const sums = Float64Array.from({ length: days }, (_, day) =>
     Math.round(checks * (day % 7 > 4 ? 0.4 : 1) * (0.9 + 0.2 * draws.uniform())),
@@ -27,7 +27,7 @@ function shares({ draws, share, checks, wobble = 0 }: Traffic) {
   return { ...computeShares([{ checks: on }, { checks: off }], sums), least: 0.1 };
 }
 
-test('reports no shift in 3 000 features whose shares only vary by chance', () => {
+test('levelShifts reports no shift in 3 000 features whose shares only vary by chance', () => {
   const draws = createDraws(7);
   let reported = 0;
   for (let feature = 0; feature < 3000; feature += 1) {
@@ -40,13 +40,13 @@ test('reports no shift in 3 000 features whose shares only vary by chance', () =
   expect(reported).toBeLessThanOrEqual(1);
 });
 
-test('reports no shift for a share that differs at weekends', () => {
+test('levelShifts reports no shift for a share that differs at weekends', () => {
   const draws = createDraws(8);
   const share = (day: number) => (day % 7 > 4 ? 0.75 : 0.5);
   expect(levelShifts(shares({ draws, share, checks: 10_000, wobble: 0.01 }))).toEqual([]);
 });
 
-test('finds a planted change of 15 points or more on its day', () => {
+test('levelShifts finds a planted change of 15 points or more on its day', () => {
   const planted = fc.record({
     seed: fc.nat(),
     day: fc.integer({ min: 14, max: days - 3 }),
@@ -66,7 +66,7 @@ test('finds a planted change of 15 points or more on its day', () => {
   );
 });
 
-test('dates a change at noon to its day, with the levels before and after it', () => {
+test('levelShifts dates a change at noon to its day, with the levels before and after it', () => {
   const share = (day: number) => (day < 30 ? 0.1 : day === 30 ? 0.3 : 0.5);
   const [shift, ...more] = levelShifts(shares({ draws: createDraws(3), share, checks: 50_000 }));
   expect(shift!.day).toBe(30);
@@ -75,7 +75,7 @@ test('dates a change at noon to its day, with the levels before and after it', (
   expect(more).toEqual([]);
 });
 
-test('later days do not change what is found', () => {
+test('later days do not change the shifts that are found', () => {
   fc.assert(
     fc.property(fc.nat(), fc.integer({ min: 20, max: days }), (seed, known) => {
       const draws = createDraws(seed);
@@ -88,23 +88,23 @@ test('later days do not change what is found', () => {
   );
 });
 
-test('leaves out a change that lasts for a day only', () => {
+test('levelShifts omits a change that lasts only one day', () => {
   const share = (day: number) => (day === 30 ? 0.9 : 0.5);
   expect(levelShifts(shares({ draws: createDraws(4), share, checks: 50_000 }))).toEqual([]);
 });
 
-test('reports each step of a rollout', () => {
+test('levelShifts reports each step of a rollout', () => {
   const share = (day: number) => (day < 20 ? 0.1 : day < 40 ? 0.5 : 1);
   const found = levelShifts(shares({ draws: createDraws(5), share, checks: 20_000 }));
   expect(found.map(({ day }) => day)).toEqual([20, 40]);
 });
 
-test('compares no days with few checks', () => {
+test('levelShifts compares no days with few checks', () => {
   const share = (day: number) => (day < 30 ? 0 : 1);
   expect(levelShifts(shares({ draws: createDraws(6), share, checks: 50 }))).toEqual([]);
 });
 
-test('finds the hour of a change in the counts of its day', () => {
+test('hourOfMove finds the hour of a change in the counts of its day', () => {
   const planted = fc.record({
     seed: fc.nat(),
     hour: fc.integer({ min: 0, max: 23 }),
@@ -123,7 +123,7 @@ test('finds the hour of a change in the counts of its day', () => {
   );
 });
 
-test('leaves the hour open if only the day is known', () => {
+test('hourOfMove returns no hour if only the day is known', () => {
   const hours = Array.from({ length: 24 }, (_, hour) => (hour === 0 ? { sum: 1000, part: 300 } : { sum: 0, part: 0 }));
   expect(hourOfMove(hours, 0.2, 0.6)).toBe(0);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { daysUntil, detectable, type Traffic, usersIn } from '../../../src/reports/statistics/power.ts';
 
-/** So many checks that only people matter, each of whom counts as half an observation. */
+/** Returns traffic with so many checks that only people matter, each of whom counts as half an observation. */
 const people = (each: number, rate: number): Traffic => ({
   ...{ rate, checks: 1e12, shares: [0.5, 0.5] },
   users: [[1000, 4 * each]],
@@ -15,7 +15,7 @@ describe('the detectable difference', () => {
     [0.2, 0.02, 6280],
     [0.1, 0.01, 14128],
     [0.05, 0.005, 29827],
-  ])('at a rate of %f is %f with the textbook sample size %d', (rate, difference, each) => {
+  ])('has the textbook value: rate %f, effect %f, sample size %d', (rate, difference, each) => {
     expect(detectable(people(each, rate), 1000, 0.05)).toBeCloseTo(difference, 3);
   });
 

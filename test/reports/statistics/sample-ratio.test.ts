@@ -6,8 +6,8 @@ import { createDraws } from './draws.ts';
 
 const share = fc.record({ users: fc.integer({ min: 1, max: 10_000 }), weight: fc.integer({ min: 1, max: 9 }) });
 
-describe('a sample ratio', () => {
-  it('of exact counts is tested as by Pearson', () => {
+describe('sampleRatioP', () => {
+  it("equals Pearson's test for exact counts", () => {
     fc.assert(
       fc.property(fc.array(share, { minLength: 2, maxLength: 6 }), (shares) => {
         const all = shares.reduce((sum, { users }) => sum + users, 0);
@@ -25,15 +25,15 @@ describe('a sample ratio', () => {
     ['equal halves', 5000, 5000, false],
     ['a little more on one side', 5100, 4900, false],
     ['much more on one side', 5400, 4600, true],
-    ['what sketches may miss of a million', 504_000, 496_000, false],
-    ['more than sketches may miss', 520_000, 480_000, true],
-  ])('of %s is tested with the error of the sketches', (_, one, other, mismatch) => {
+    ['a deviation of a million that the error of the sketches explains', 504_000, 496_000, false],
+    ['a deviation that the error of the sketches does not explain', 520_000, 480_000, true],
+  ])('tests %s with the error of the sketches', (_, one, other, mismatch) => {
     const shares = [one, other].map((users) => ({ users, weight: 1 }));
     expect(sampleRatioP(shares, 0.006) < 0.001).toBe(mismatch);
   });
 
   it.each([10_000, 1_000_000])(
-    'of %i people assigned by the weights is almost never a mismatch, despite the sketches',
+    'almost never finds a mismatch of %i people assigned by the weights, despite the sketches',
     (people) => {
       const draws = createDraws(3);
       const sketched = (users: number) => Math.round(users * (1 + 0.00575 * draws.normal()));

@@ -5,8 +5,8 @@ import { boundary, sequentialInterval } from '../../../src/reports/statistics/se
 import { createDraws, type Draws } from './draws.ts';
 import { after, type Experiment, run } from './experiment.ts';
 
-describe('the boundary of continuous looks', () => {
-  it('is that of the published formula, and smallest near the planned end', () => {
+describe('boundary', () => {
+  it('equals the published formula, and is smallest near the planned end', () => {
     const r = 5.9915 + Math.log(6.9915);
     expect(boundary(0.05, 1)).toBeCloseTo(Math.sqrt((1 + 1 / r) * (Math.log(1 + r) + 5.9915)), 4);
     const values = [0.1, 0.25, 0.5, 1, 2, 4].map((progress) => boundary(0.05, progress));
@@ -14,7 +14,7 @@ describe('the boundary of continuous looks', () => {
     expect(boundary(0.05, 1)).toBeGreaterThan(1.96);
   });
 
-  it('grows with the confidence, and interval contains the estimate', () => {
+  it('grows with the confidence, and the interval contains the estimate', () => {
     const part = fc.double({ min: 0.01, max: 3, noNaN: true });
     const level = fc.double({ min: 0.001, max: 0.1, noNaN: true });
     fc.assert(
@@ -29,7 +29,7 @@ describe('the boundary of continuous looks', () => {
     );
   });
 
-  it('is rarely ever exceeded by a random walk that is looked at after every step', () => {
+  it('is rarely ever exceeded by a random walk that is checked after every step', () => {
     const draws = createDraws(7);
     const walks = 1000;
     const exceeded = Array.from({ length: walks }, () => isExceeded(draws, 200)).filter(Boolean).length;
@@ -59,7 +59,10 @@ const usual: Experiment = {
 };
 const planned = 14;
 
-/** The share of experiments that find an effect on any day, and of those whose intervals contain the true one on every day. */
+/**
+ * Returns the share of experiments that find an effect on any day, and the share whose intervals contain the true
+ * effect on every day.
+ */
 function looks(experiment: Experiment, count: number, seed: number) {
   const draws = createDraws(seed);
   const effect = experiment.rates[1]! - experiment.rates[0]!;
@@ -81,17 +84,17 @@ function looks(experiment: Experiment, count: number, seed: number) {
   return { found: share('found'), covered: share('covered') };
 }
 
-describe('in simulated experiments that are looked at every day for three weeks', () => {
+describe('sequentialInterval, read every day for three weeks of simulated experiments,', () => {
   it.each<[string, Experiment, number]>([
-    ['people with habits who come back', usual, 500],
-    ['people who come every day', { ...usual, comes: 1, people: [120, 120] }, 200],
+    ['people with habits who return', usual, 500],
+    ['people who return every day', { ...usual, comes: 1, people: [120, 120] }, 200],
     ['people who come once', { ...usual, alike: 0, comes: 0.08, people: [300, 300] }, 200],
     ['very different days', { ...usual, dayEffect: 1 }, 200],
-  ])('rarely find an effect for %s without one', (_, experiment, count) => {
+  ])('rarely finds an effect for %s if there is none', (_, experiment, count) => {
     expect(looks(experiment, count, 30).found).toBeLessThanOrEqual(alpha);
   });
 
-  it('find a large effect, with its size in all intervals', () => {
+  it('finds a large effect, with its size in all intervals', () => {
     const effect = { ...usual, alike: 0.1, dayEffect: 0.1, people: [1200, 1200], rates: [0.2, 0.35] };
     const { found, covered } = looks(effect, 40, 31);
     expect(found).toBeGreaterThanOrEqual(0.8);

@@ -6,21 +6,21 @@ import { sketchError } from '../../../src/storage/aggregate/hyperloglog.ts';
 const sides = (...each: readonly (readonly [variant: string, users: number, weight: number])[]): Side[] =>
   each.map(([variant, users, weight]) => ({ variant, users, weight }));
 
-describe('a split of users', () => {
+describe('checkUsers', () => {
   it.each<[string, Side[], 'ok' | 'off' | 'unknown']>([
-    ['as intended', sides(['on', 5020, 1], ['off', 4980, 1]), 'ok'],
-    ['far from intended', sides(['on', 6000, 1], ['off', 4000, 1]), 'off'],
-    ['of few users', sides(['on', 60, 1], ['off', 20, 1]), 'unknown'],
-    ['with too few users expected of a variant', sides(['on', 2, 1], ['off', 300, 199]), 'unknown'],
-    ['of many users, with a negligible deviation', sides(['on', 50_600_000, 1], ['off', 49_400_000, 1]), 'ok'],
-    ['with a small variant that is half as large again', sides(['on', 15_000, 1], ['off', 985_000, 99]), 'off'],
-    ['finished, with some who have not reloaded', sides(['on', 9950, 1], ['off', 50, 0]), 'ok'],
-    ['finished, but not for everyone', sides(['on', 9000, 1], ['off', 1000, 0]), 'off'],
-  ])('%s', (_, given, state) => {
+    ['a split as intended', sides(['on', 5020, 1], ['off', 4980, 1]), 'ok'],
+    ['a split far from intended', sides(['on', 6000, 1], ['off', 4000, 1]), 'off'],
+    ['a split of few users', sides(['on', 60, 1], ['off', 20, 1]), 'unknown'],
+    ['a split with too few users expected of a variant', sides(['on', 2, 1], ['off', 300, 199]), 'unknown'],
+    ['a split of many users, with a negligible deviation', sides(['on', 50_600_000, 1], ['off', 49_400_000, 1]), 'ok'],
+    ['a split with a small variant that is half as large again', sides(['on', 15_000, 1], ['off', 985_000, 99]), 'off'],
+    ['a finished rollout with some users who have not reloaded', sides(['on', 9950, 1], ['off', 50, 0]), 'ok'],
+    ['a finished rollout that does not reach everyone', sides(['on', 9000, 1], ['off', 1000, 0]), 'off'],
+  ])('returns the state of %s', (_, given, state) => {
     expect(checkUsers(given, sketchError).state).toBe(state);
   });
 
-  it('is off in no more than about 1 of 1000 correct assignments, however many users', () => {
+  it('reports off for no more than about 1 of 1000 correct assignments, whatever the number of users', () => {
     let off = 0;
     fc.assert(
       fc.property(fc.integer({ min: 200, max: 1_000_000 }), fc.double({ min: -2, max: 2, noNaN: true }), (users, z) => {
@@ -32,7 +32,7 @@ describe('a split of users', () => {
     expect(off).toBe(0);
   });
 
-  it('shows shares that add up to 1, of intended and other variants', () => {
+  it('returns shares that add up to 1, of intended and other variants', () => {
     const count = fc.nat({ max: 10_000 });
     fc.assert(
       fc.property(fc.array(fc.tuple(count, count), { minLength: 1, maxLength: 6 }), (each) => {
@@ -47,9 +47,9 @@ describe('a split of users', () => {
 });
 
 it.each<[string, Side[], 'ok' | 'off' | 'unknown']>([
-  ['are too few', sides(['on', 900, 1], ['off', 50, 1]), 'unknown'],
-  ['deviate by less than five points', sides(['on', 54_000, 1], ['off', 46_000, 1]), 'ok'],
-  ['deviate by more', sides(['on', 56_000, 1], ['off', 44_000, 1]), 'off'],
-])('checks that %s', (_, given, state) => {
+  ['that are too few', sides(['on', 900, 1], ['off', 50, 1]), 'unknown'],
+  ['that deviate by less than five points', sides(['on', 54_000, 1], ['off', 46_000, 1]), 'ok'],
+  ['that deviate by more', sides(['on', 56_000, 1], ['off', 44_000, 1]), 'off'],
+])('checkChecks returns the state of checks %s', (_, given, state) => {
   expect(checkChecks(given).state).toBe(state);
 });

@@ -6,7 +6,7 @@ import { type LocalOptions, type LocalService, startLocal } from '../../support/
 import { adoptedTokens, allowedOrigin, type Case, cases, packet, withoutCase } from './cases.ts';
 import { document, listProblems, listStatuses, openapi, operations } from './document.ts';
 
-/** What a case needs to take place. */
+/** The preconditions of a case. */
 type World = NonNullable<Case['while']> | 'usual';
 
 const settings: Readonly<Record<World, LocalOptions>> = {
@@ -88,8 +88,8 @@ function documentedHeaders({ operation, status }: Case): string[] {
   return sent.filter((name) => name !== 'access-control-expose-headers'); // Only if an entry was left out.
 }
 
-describe('the service answers as documented', () => {
-  test.each(cases)('$operation: $status $code', async (one) => {
+describe('the service responds as documented', () => {
+  test.each(cases)('$operation responds with $status $code', async (one) => {
     const response = await sendCase(one);
     expect(response.status).toBe(one.status);
     const sentHeaders = [...response.headers.keys()].filter((name) => promised.test(name));
@@ -124,11 +124,11 @@ describe('the service answers as documented', () => {
 interface Sample extends SentCase {
   readonly name: string;
   readonly status: number;
-  /** The documented answer; `undefined` when it has no body. */
+  /** The documented response; `undefined` without a body. */
   readonly expected: unknown;
 }
 
-/** Every example of a request, with the example of its answer that has the same name. */
+/** Every example of a request, with the example of its response that has the same name. */
 const samples: readonly Sample[] = [...operations].flatMap(
   ([operation, { parameters = [], requestBody, responses }]) => {
     const status = Number(Object.keys(responses)[0]);
@@ -147,8 +147,8 @@ const samples: readonly Sample[] = [...operations].flatMap(
   },
 );
 
-describe('examples', () => {
-  test.each(samples)('$operation: $name', async ({ status, expected, ...sample }) => {
+describe('the examples of the document', () => {
+  test.each(samples)('$operation gives the documented response to $name', async ({ status, expected, ...sample }) => {
     const response = await send(shops.get('usual')!, sample);
     expect(response.status).toBe(status);
     const text = await response.text();
@@ -156,7 +156,7 @@ describe('examples', () => {
     else expect(JSON.parse(text)).toEqual({ ...(expected as object), ...matchInstance(text) });
   });
 
-  test.each(samples)('$operation: $name, compressed', async (sample) => {
+  test.each(samples)('$operation accepts, compressed, $name', async (sample) => {
     const headers = { ...sample.headers, 'content-encoding': 'gzip' };
     const shop = shops.get('usual')!;
     const body = gzipSync(shop.fill(String(sample.body))) as Uint8Array<ArrayBuffer>;
@@ -164,7 +164,7 @@ describe('examples', () => {
   });
 });
 
-/** Every mint gives a new id. */
+/** Every request for an id returns a new id. */
 function matchInstance(text: string): object {
   const { instanceId } = JSON.parse(text) as { instanceId?: string };
   return instanceId === undefined ? {} : { instanceId: expect.stringMatching(/^fm_in_[0-9a-f]{72}$/) };
@@ -174,7 +174,7 @@ describe('GET /swagger/v2/swagger.json', () => {
   const get = (headers: Record<string, string> = {}, service = shops.get('usual')!.service) =>
     fetch(`http://${service.http}/swagger/v2/swagger.json`, { headers });
 
-  test('is the document, with the listener as its server, for pages of any origin', async () => {
+  test('returns the document, with the listener as its server, for pages of any origin', async () => {
     const response = await get({ origin: 'https://docs.example' });
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -182,7 +182,7 @@ describe('GET /swagger/v2/swagger.json', () => {
     expect(await response.json()).toEqual({ ...JSON.parse(JSON.stringify(openapi)), servers });
   });
 
-  test('has the public URL as its server if one is set', async () => {
+  test('has the public URL as its server if a public URL is set', async () => {
     const service = await startLocal({ args: ['--metrics-url', 'https://in.example/flags', '--max-body', '1000'] });
     const document = (await (await get({}, service)).json()) as { servers: unknown };
     expect(document.servers).toEqual([{ url: 'https://in.example/flags' }]);

@@ -3,15 +3,15 @@ import { exampleKeys } from '../../../src/ingest/declared.ts';
 
 export const allowedOrigin = 'https://shop.example';
 
-/** A request that gets a documented answer from a running service. */
+/** A request that gets a documented response from a running service. */
 export interface Case {
   /** `POST /path`. */
   readonly operation: string;
   readonly status: number;
-  /** `code` of a problem; its example in the document is the exact answer. */
+  /** `code` of a problem. Its example in the document is the exact response. */
   readonly code?: RefusalCode;
   readonly headers: Readonly<Record<string, string>>;
-  /** With the keys of the examples in place of real ones. */
+  /** The body, with the keys of the examples in place of real keys. */
   readonly body?: string | Uint8Array<ArrayBuffer>;
   /** The precondition: the rate is used up, or too much is waiting. */
   readonly while?: 'limited' | 'flooded';
@@ -100,7 +100,7 @@ export const cases: readonly Case[] = [
   ]),
 ];
 
-/** Codes that a case would need a failing disk for: test/faults has that. */
+/** Codes whose case would need a failing disk: test/faults has such cases. */
 export const withoutCase: readonly RefusalCode[] = ['store_unavailable'];
 
 /** A telemetry packet. */

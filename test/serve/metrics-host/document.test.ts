@@ -23,7 +23,7 @@ import { conforms, document, listProblems, openapi, operations } from './documen
 interface Kind {
   readonly operation: string;
   readonly schema: string;
-  /** Throws what the service would refuse. */
+  /** Throws for requests that the service would refuse. */
   check(json: string): void;
   readonly good: readonly PacketRequest[];
   readonly bad: readonly (PacketRequest & { readonly status: number; readonly code: string })[];
@@ -53,14 +53,14 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-describe('the document', () => {
+describe('the OpenAPI document', () => {
   test('is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
   });
 
-  test('has every route of the host, and no other', () => {
+  test('has every route of the host, and no other route', () => {
     const groups: Group[] = [...metricsHost({ maxBody: 1, maxReport: 1 }), metricsDocument, health];
     const endpoints = groups
       .filter((group) => group !== grpcWeb && group !== otlpEndpoints)
@@ -150,7 +150,7 @@ describe('Mint', () => {
   });
 });
 
-test('every example of an answer has the documented shape', () => {
+test('every example of a response has the documented shape', () => {
   const { wrong, seen } = checkExamples(document);
   expect(wrong).toEqual([]);
   expect(seen).toBeGreaterThan(40);
@@ -162,10 +162,10 @@ test('no application has the keys of the examples', () => {
   expect(keys.filter((key) => !known.includes(key))).toEqual([]);
 });
 
-/** Refusals for what a schema can say; the others are about bytes and headers, or about what is on record. */
+/** Refusals that a schema can express. The others are about bytes and headers, or about stored records. */
 const ofShape = /^invalid_(body|name|time)/;
 
-/** What no JSON Schema says: lengths in bytes, lone surrogates. */
+/** Violations that no JSON Schema describes: lengths in bytes, lone surrogates. */
 const beyondSchemas = /260 bytes|half a character/;
 
 const fills: Fills = {

@@ -43,7 +43,7 @@ export interface Metric {
 /** One push of an application. */
 export interface Usage {
   readonly headers: ReceivedMessage['headers'];
-  /** By name. */
+  /** The metrics by name. */
   readonly metrics: ReadonlyMap<string, Metric>;
 }
 
@@ -70,7 +70,7 @@ function metricsIn(scopeMetrics: any[]): ReadonlyMap<string, Metric> {
 /** A server that takes OTLP over HTTP, and decodes it. */
 export class TestCollector {
   readonly received: ReceivedMessage[] = [];
-  /** Answers this status instead of 200. */
+  /** The status to respond with instead of 200. */
   status = 200;
   readonly #server: Server;
 
@@ -104,12 +104,12 @@ export class TestCollector {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** What came to a path. */
+  /** The messages received at a path. */
   at(path: string): ReceivedMessage[] {
     return this.received.filter((each) => each.path === path);
   }
 
-  /** The spans of a trace, by ids in hexadecimal. */
+  /** The spans of a trace, with ids in hexadecimal. */
   listSpans(traceId: string): Span[] {
     const all = this.at('/v1/traces')
       .flatMap(({ message }) => message.resourceSpans)
@@ -124,7 +124,7 @@ export class TestCollector {
     return all.filter((span) => span.traceId === traceId);
   }
 
-  /** What came of an application, the earliest first. */
+  /** The received usage of an application, the earliest first. */
   listUsage(application: string): Usage[] {
     return this.at('/v1/metrics').flatMap(({ headers, message }) =>
       // biome-ignore lint/suspicious/noExplicitAny: decoded messages

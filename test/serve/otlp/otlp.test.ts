@@ -70,7 +70,7 @@ describe('a collector', () => {
     expect(service.log()).not.toContain(secret);
   });
 
-  it('receives the trace of a caller, and the answer names the span', async () => {
+  it('receives the trace of a caller, and the response names the span', async () => {
     const sent = { traceparent: `00-${traceId}-${parentId}-01`, tracestate: 'vendor=1' };
     const response = await get('/api/v2/applications/app_none/keys', sent);
     expect(response.status).toBe(401);
@@ -100,7 +100,7 @@ describe('a collector', () => {
     expect((await get('/healthz', headers as Record<string, string>)).headers.has('traceresponse')).toBe(false);
   });
 
-  it('that is unreachable is logged once, while the service continues', async () => {
+  it('is logged once as unreachable, while the service continues', async () => {
     collector.status = 400;
     const warnings = () => service.log().split('sending usage to the collector failed').length - 1;
     await vi.waitFor(() => expect(warnings()).toBe(1));
@@ -111,8 +111,8 @@ describe('a collector', () => {
   });
 });
 
-describe('a trace of a request', () => {
-  /** Sends a request of a new trace, and resolves with the spans of it. */
+describe('the trace of a request', () => {
+  /** Sends a request of a new trace, and resolves with its spans. */
   async function traced(method: string, path: string, body: object | undefined, childCount: number) {
     const id = randomBytes(16).toString('hex');
     const access = await token(service.http, service.credentials);
@@ -184,7 +184,7 @@ describe('a trace of a request', () => {
     });
   });
 
-  it('that is not sampled has no spans, and is not propagated', async () => {
+  it('has no spans and is not propagated if it is not sampled', async () => {
     const receiver = await openReceiver((response) => response.writeHead(204).end());
     const { teamId } = service.credentials;
     const { access } = await ready();
@@ -199,7 +199,7 @@ describe('a trace of a request', () => {
   });
 });
 
-/** What came last of an application, by the name of the metric. */
+/** The metrics of an application in the last push, by name. */
 function findMetrics(id: string): ReadonlyMap<string, Metric> {
   return collector.listUsage(id).at(-1)?.metrics ?? new Map();
 }

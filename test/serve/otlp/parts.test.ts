@@ -6,8 +6,8 @@ import { SampledTraces } from '../../../src/serve/otlp/sampled-traces.ts';
 import { isSender } from '../../../src/serve/otlp/usage-push.ts';
 import { createRequest } from '../../auth/fixture.ts';
 
-describe('headers of a file', () => {
-  it('are NAME: VALUE in each line', () => {
+describe('readHeaders', () => {
+  it('reads NAME: VALUE in each line', () => {
     expect(readHeaders('# a\n\nAuthorization: Bearer a:b\r\nX-Scope:  one two \n')).toEqual({
       authorization: 'Bearer a:b',
       'x-scope': 'one two',
@@ -16,7 +16,7 @@ describe('headers of a file', () => {
   });
 
   it.each(['secret', ': secret', 'a b: secret', 'a: sec\u0001ret', 'a: secré'])(
-    '%j is refused without showing it',
+    'refuses %j without showing it',
     (line) => {
       expect(() => readHeaders(`ok: 1\n${line}`)).toThrow(/^line 2 is not NAME: VALUE$/);
     },
@@ -26,19 +26,23 @@ describe('headers of a file', () => {
 const up = (...directories: string[]) => directories.map((directory) => ({ directory, state: 'up' }));
 
 test.each([
-  ['on one machine', undefined, true],
-  ['the first that is up', { directory: 'a', nodes: up('b', 'a', 'c') }, true],
-  ['another one', { directory: 'b', nodes: up('b', 'a', 'c') }, false],
-  ['the first, which is silent', { directory: 'b', nodes: [{ directory: 'a', state: 'silent' }, ...up('b')] }, true],
-  ['one that knows of none yet', { directory: 'a', nodes: [] }, false],
-  ['the first, without PostgreSQL', { directory: 'a', nodes: up('a'), connected: false }, false],
-])('decides whether to send usage: %s', (_, status, sends) => {
+  ['a single machine sends', undefined, true],
+  ['the first node that is up sends', { directory: 'a', nodes: up('b', 'a', 'c') }, true],
+  ['a later node does not send', { directory: 'b', nodes: up('b', 'a', 'c') }, false],
+  [
+    'the second node sends while the first is silent',
+    { directory: 'b', nodes: [{ directory: 'a', state: 'silent' }, ...up('b')] },
+    true,
+  ],
+  ['a node that knows no nodes yet does not send', { directory: 'a', nodes: [] }, false],
+  ['the first node does not send without PostgreSQL', { directory: 'a', nodes: up('a'), connected: false }, false],
+])('isSender: %s', (_, status, sends) => {
   const { connected = true, ...rest } = (status ?? {}) as { connected?: boolean };
   const full = status === undefined ? undefined : { ...rest, postgres: { connected } };
   expect(isSender(full as never)).toBe(sends);
 });
 
-describe('traces', () => {
+describe('SampledTraces', () => {
   function open(oneIn: number, draws: readonly number[] = [0]) {
     let now = 0;
     let drawn = 0;
@@ -55,12 +59,12 @@ describe('traces', () => {
     return { ask, exporter, later: () => (now += 1000) };
   }
 
-  it('sample the configured share of requests', () => {
+  it('samples the configured share of requests', () => {
     const { ask } = open(4, [0, 0.2, 0.3, 0.6, 0.9, 0.24]);
     expect(Array.from({ length: 6 }, () => ask() !== undefined)).toEqual([true, true, false, false, false, true]);
   });
 
-  it('are limited per second, whatever callers request', () => {
+  it('limits the traces per second, whatever callers request', () => {
     const { ask, exporter, later } = open(1);
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     for (let request = 0; request < 150; request += 1) ask({ traceparent });
@@ -69,7 +73,7 @@ describe('traces', () => {
     expect(ask({ traceparent })).toBeDefined();
   });
 
-  it('record a failure of the service', () => {
+  it('records a failure of the service', () => {
     const { ask, exporter } = open(1);
     expect(ask()?.headers?.['traceresponse']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(exporter.getFinishedSpans()[0]).toMatchObject({ name: 'GET /x', status: { code: 2 } });

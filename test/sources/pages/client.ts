@@ -1,6 +1,6 @@
 import { type IConfig, UnleashClient } from 'unleash-proxy-client';
 
-/** Starts Unleash's SDK for pages. @returns what checks each flag as often as a test wants */
+/** Starts Unleash's SDK for pages. @returns a function that checks each flag the given number of times */
 async function start(config: IConfig): Promise<(times: number) => void> {
   const client = new UnleashClient(config);
   await client.start();

@@ -53,7 +53,7 @@ function write(aggregator: Aggregator, counted: readonly ExpectedCount[], now: n
   aggregator.write(batch.seal());
 }
 
-/** One step of upkeep. @returns whether anything was done */
+/** Does one step of upkeep. @returns true if anything was done */
 function upkeep({ maintain }: Aggregator, now: number, limit: number): boolean {
   const horizons = horizonsAt(now * minuteMs, retention);
   const step = { task: 'retention', environment, exposureDays: 30, horizons, limit } as const;
@@ -78,7 +78,7 @@ function read(store: UsageTables, from: number, to: number, grain: Grain, only?:
 }
 
 const round = fc.record({
-  /** Minutes to pass first. */
+  /** Number of minutes that pass first. */
   pass: fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 200 }), fc.nat({ max: 3000 })),
   counted: fc.array(
     fc.record({
@@ -172,13 +172,13 @@ test('an environment without new counts causes no writes', async () => {
   expect(readRollUpState(store.carried, environment)).toEqual(carried);
 });
 
-test('counts from layout 1 are read and rolled up like those of the current layout', async () => {
+test('counts from layout 1 are read and rolled up like counts of the current layout', async () => {
   const data = temporaryDirectory();
   const lmdb = openLaidOut(data, { store: 'usage', steps: [] });
   const table = openTable(lmdb, 'counts');
   const encoder = new BlockEncoder(countsCodec);
   const first = Math.floor(start / 1440) * 1440;
-  /** In layout 1 each count was in one cell: of its minute, or of an hour or a day once it was rolled up. */
+  /** Puts counts as in layout 1, each in one cell: of its minute, or of an hour or a day once it was rolled up. */
   const put = (width: BucketWidth, minute: number, checks: number) => {
     const key = blockKey(computeBlock(seriesRef(environment, 0)), encodeBucket(width, minute));
     table.putSync(key, encoder.encode([{ checks, used: 1, viewed: 0 }]));
@@ -211,9 +211,9 @@ test('counts from layout 1 are read and rolled up like those of the current layo
 const [d, h, m] = [bucketWidth.day, bucketWidth.hour, bucketWidth.minute];
 
 test.each<[string, { from: number; to: number; grain: Grain }, Partial<typeof noRollUp>, [number, number, number][]]>([
-  ['whole days are days', { from: 0, to: 2880, grain: 'day' }, {}, [[d, 0, 2880]]],
+  ['the range has whole days', { from: 0, to: 2880, grain: 'day' }, {}, [[d, 0, 2880]]],
   [
-    'the edges of days are hours, and the edges of hours minutes',
+    'the range begins and ends within an hour',
     { from: 1379, to: 4382, grain: 'day' },
     {},
     [
@@ -265,7 +265,7 @@ test.each<[string, { from: number; to: number; grain: Grain }, Partial<typeof no
       [m, 1440, 1500],
     ],
   ],
-])('selects the cells to read when %s', (_when, wanted, carried, expected) => {
+])('selectSegments selects the cells to read if %s', (_when, wanted, carried, expected) => {
   const segments = selectSegments(wanted, { ...noRollUp, minutes: computePlace(10_000), ...carried });
   expect(segments.map(({ width, from, to }) => [width, from, to])).toEqual(expected);
 });

@@ -22,7 +22,7 @@ function fill(store: UsageTables, environments: readonly number[]): void {
   }
 }
 
-/** Runs steps until nothing is left. @returns the amount of work of each */
+/** Runs steps until nothing is left. @returns the amount of work of each step */
 function erase(store: UsageTables, deletion: Deletion, limit: number): number[] {
   const { maintain } = createAggregator(store);
   const steps: number[] = [];
@@ -31,7 +31,7 @@ function erase(store: UsageTables, deletion: Deletion, limit: number): number[] 
   return steps;
 }
 
-/** The content of a store with these environments only. */
+/** The content of a store that has these environments only. */
 async function fillStore(environments: readonly number[]): Promise<string[]> {
   const store = openUsageTables(temporaryDirectory());
   fill(store, environments);
@@ -40,23 +40,20 @@ async function fillStore(environments: readonly number[]): Promise<string[]> {
   return records;
 }
 
-/** Messages name no application. */
+/** Omits messages, which name no application. */
 const withoutMessages = (records: readonly string[]) =>
   records.filter((record) => !/^(messages|cumulative) /.test(record));
 
-test.each([1, 3, 1000])(
-  'steps of %d remove all data of a deleted application and none of the others',
-  async (limit) => {
-    const store = temporaryUsage();
-    fill(store, [10, 11, 20, 30]);
-    erase(store, createDeletion(2, [20], true), limit);
-    expect(withoutMessages(dump(store))).toEqual(withoutMessages(await fillStore([10, 11, 30])));
-    erase(store, createDeletion(1, [10, 11], true), limit);
-    expect(withoutMessages(dump(store))).toEqual(withoutMessages(await fillStore([30])));
-    erase(store, createDeletion(3, [30], true), limit);
-    expect(withoutMessages(dump(store))).toEqual([]);
-  },
-);
+test.each([1, 3, 1000])('steps of %d remove all data of a deleted application and no other data', async (limit) => {
+  const store = temporaryUsage();
+  fill(store, [10, 11, 20, 30]);
+  erase(store, createDeletion(2, [20], true), limit);
+  expect(withoutMessages(dump(store))).toEqual(withoutMessages(await fillStore([10, 11, 30])));
+  erase(store, createDeletion(1, [10, 11], true), limit);
+  expect(withoutMessages(dump(store))).toEqual(withoutMessages(await fillStore([30])));
+  erase(store, createDeletion(3, [30], true), limit);
+  expect(withoutMessages(dump(store))).toEqual([]);
+});
 
 test('erasing an environment keeps only the people and the ledger of its application', async () => {
   const store = temporaryUsage();

@@ -55,7 +55,7 @@ test.each([
   ['room for all', roomy],
   ['room for a few sketches', 100_000],
   ['room for none', 0],
-])('the stored sketches equal those of committed users, with %s', async (_, limit) => {
+])('the stored sketches equal the sketches of the committed users, with %s', async (_, limit) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
       const data = temporaryDirectory();
@@ -93,7 +93,7 @@ test.each([
   );
 });
 
-test('a known user causes no put, and a new one at most one', async () => {
+test('a known user causes no put, and a new user at most one', async () => {
   const store = temporaryUsage();
   const commit = (hot: HotSketches, first: number) =>
     store.lmdb.transactionSync(() => {
@@ -108,7 +108,7 @@ test('a known user causes no put, and a new one at most one', async () => {
   expect(commit(hot, 1099)).toBeGreaterThan(0);
 });
 
-test('after a failed commit, its users are new again', async () => {
+test('the users of a failed commit are new again', async () => {
   const store = temporaryUsage();
   const hot = new HotSketches(store.sketches, roomy);
   const once = { ordinal: 1, day: 20_000, users: [5] };

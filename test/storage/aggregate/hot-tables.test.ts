@@ -110,7 +110,7 @@ test('a failed batch does not change when a series was seen, and neither does a 
   ]);
 });
 
-test('an imported part moves the first-seen time of its series back, and nothing else does', async () => {
+test('an imported message moves the first-seen time of its series back, and nothing else does', async () => {
   const store = temporaryUsage();
   const aggregator = createAggregator(store, 10);
   aggregator.write(

@@ -8,7 +8,7 @@ import { createSketch, encodeSketch, hashUser, someUsers } from './sketch-fixtur
 
 const numRuns = 40;
 
-describe('an estimate', () => {
+describe('HyperLogLog.estimate', () => {
   const sizes = [1, 2, 5].flatMap((digit) => Array.from({ length: 8 }, (_, zeros) => digit * 10 ** zeros));
   const checkpoints = sizes.filter((size) => size <= 10_000_000).sort((a, b) => a - b);
 
@@ -46,7 +46,7 @@ describe('an estimate', () => {
     ['identities that count up', (user: number) => hashIdentity(`user-${user}`)],
     ['reported hashes that count up', (user: number) => hashReported(String(user))],
     ['reported hashes far apart', (user: number) => hashReported(String(user * 65_536 - 2_147_483_648))],
-  ])('is within 2 %% all the way to 300 000 for %s', (_, hash) => {
+  ])('is within 2 %% for up to 300 000 %s', (_, hash) => {
     const sketch = new HyperLogLog();
     let next = 1;
     for (let users = 1; users <= 300_000; users++) {
@@ -64,7 +64,7 @@ describe('an estimate', () => {
     }
   });
 
-  test('stays finite when every register has risen as far as it can', () => {
+  test('stays finite if every register has its greatest rank', () => {
     const sketch = new HyperLogLog();
     const full = { registers: new Uint8Array(registersPerChunk).fill(50) };
     for (let chunk = 0; chunk < 32; chunk++) sketch.mergeChunk(chunk, full);
@@ -72,14 +72,14 @@ describe('an estimate', () => {
   });
 });
 
-describe('a union', () => {
+describe('HyperLogLog union', () => {
   const united = (...sets: (readonly number[])[]) => {
     const union = new HyperLogLog();
     for (const set of sets) union.merge(createSketch(set));
     return encodeSketch(union);
   };
 
-  test('is the sketch of the union, exactly', () => {
+  test('equals the sketch of all users exactly', () => {
     fc.assert(
       fc.property(someUsers, someUsers, (a, b) => {
         expect(united(a, b)).toEqual(encodeSketch(createSketch([...a, ...b])));
@@ -88,7 +88,7 @@ describe('a union', () => {
     );
   });
 
-  test('is independent of the order and of repeated sketches', () => {
+  test('does not depend on the order and on repeated sketches', () => {
     fc.assert(
       fc.property(someUsers, someUsers, someUsers, (a, b, c) => {
         const union = united(a, b, c);
@@ -104,7 +104,7 @@ describe('a union', () => {
     );
   });
 
-  test('leaves its inputs unchanged', () => {
+  test('does not change its inputs', () => {
     const few = createSketch([1, 2, 3]);
     const union = new HyperLogLog();
     union.merge(few);
@@ -127,8 +127,8 @@ function textbook(users: readonly number[], chunk: number): Uint8Array {
   return registers;
 }
 
-describe('a chunk', () => {
-  test('has the registers of the textbook, in either form', () => {
+describe('Chunk', () => {
+  test('has the registers of the textbook algorithm, in either form', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
         for (const [chunk, content] of createSketch(users).contents()) {

@@ -40,7 +40,7 @@ const event = fc.record({
   value: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
 });
 
-/** Adds events as reported at `now`: late ones go into the bucket that their time belongs to by then. */
+/** Adds events as reported at `now`. Late events go into the bucket that has their time by then. */
 function add({ write }: Aggregator, events: readonly Event[], now: number): void {
   const batch = new Batch();
   const horizons = horizonsAt(now, retention);
@@ -77,19 +77,19 @@ async function reports(store: UsageTables, now: number, query: Record<string, st
   };
 }
 
-/** Totals only: data rolled up to days is no longer known by the hour. */
+/** The totals of a report: data rolled up to days no longer has hours. */
 function withoutSeries(report: unknown): unknown {
   return JSON.parse(JSON.stringify(report), (key, value) => (key === 'series' || key === 'step' ? undefined : value));
 }
 
-/** Number of cells of measurements: of minutes, hours and days. */
+/** Number of cells of measurements, by width: minutes, hours and days. */
 function widths(store: UsageTables): number[] {
   return Object.values(bucketWidth).map(
     (width) => [...scanCells(store.measurements, measurementCodec, environment.number, width, 0, 2 ** 32 - 1)].length,
   );
 }
 
-test('any report is identical before and after the roll-up, including late data', async () => {
+test('every report is identical before and after the roll-up, including late data', async () => {
   const when = fc.nat({ max: 4 * 1440 });
   await fc.assert(
     fc.asyncProperty(
@@ -143,6 +143,6 @@ test('a step touches at most its limit, and returns 0 once nothing is left', asy
   const events = Array.from({ length: 10 }, (_, minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
   add(aggregator, events, start);
   const one = stepAt(start + 5 * hourMs, 6);
-  // Ten blocks of minutes and then one of an hour are rolled up, at eight for one; ten are deleted, and ten rolled up.
+  // Ten minute blocks and then one hour block are rolled up, eight for one step; ten are deleted, and ten rolled up.
   expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(one))).toEqual([6, 6, 6, 4, 0]);
 });

@@ -12,7 +12,7 @@ export function hashUser(number: number): Hash64 {
   return number < spread ? { high: ((high & 0x07ffffff) | 0x18000000) >>> 0, low } : { high, low };
 }
 
-/** A few users, or enough of the crowded ones to fill their chunk, or enough of all to fill every chunk now and then. */
+/** A few users, or enough users to fill the crowded chunk, or occasionally enough users to fill every chunk. */
 export const someUsers: fc.Arbitrary<readonly number[]> = fc
   .record({
     first: fc.oneof(fc.integer({ min: 0, max: 700 }), fc.integer({ min: 0, max: 12_000 })),

@@ -34,7 +34,7 @@ function count(store: UsageTables, days: Days, groups: readonly (readonly number
   return finish(countUniqueUsers(new UserUnions(store), 1, days, groups));
 }
 
-test('counts are the sizes of the unions over the days of the report', async () => {
+test('the counts are the sizes of the unions over the days of the report', async () => {
   const seen: fc.Arbitrary<SeenUsers> = fc.record({
     environment: fc.constantFrom(1, 1, 1, 2),
     ordinal: fc.constantFrom(0, 1, 2, 3),
@@ -81,7 +81,7 @@ test('groups beyond one counting step keep their order', async () => {
   expect(counted.series.size).toBe(600);
 });
 
-test('no part has more users than the whole, and no whole more than the sum of its parts', async () => {
+test('no series has more users than the whole, and the whole has at most the sum of its series', async () => {
   const property = fc.property(
     fc.array(fc.tuple(fc.nat(1e6), fc.integer({ min: 500, max: 3000 })), { minLength: 2, maxLength: 3 }),
     (parts) => {
@@ -104,7 +104,7 @@ test('no part has more users than the whole, and no whole more than the sum of i
   fc.assert(property, { numRuns: 15 });
 });
 
-test('sees the latest commit', async () => {
+test('a report sees the latest commit', async () => {
   const store = temporaryUsage();
   for (const user of [1001, 1002, 1003]) {
     keep(store, [{ environment: 1, ordinal: environmentOrdinal, day: 100, users: [user] }]);

@@ -5,7 +5,10 @@ import { type Hash64, hashIdentity, hashReported, murmur3 } from '../../../src/s
 
 const hex = ({ high, low }: Hash64) => [high, low].map((half) => half.toString(16).padStart(8, '0')).join('');
 
-/** Stored sketches depend on these: none of them may ever change. They come from another MurmurHash3, Python's mmh3. */
+/**
+ * Identities and hashes that must never change, because stored sketches depend on them. They come from another
+ * MurmurHash3, Python's mmh3.
+ */
 const identities = [
   ['', 'b2d2ffd8d694a860'],
   ['0', 'e65de8bda558cea1'],
@@ -27,11 +30,11 @@ const reported = [
   ['18446744073709551616', 'ea17ac8dea59e588'],
 ] as const;
 
-it.each(identities)('hashes the identity %.20j to the same value forever', (identity, hash) => {
+it.each(identities)('hashIdentity hashes %.20j to the same value forever', (identity, hash) => {
   expect(hex(hashIdentity(identity))).toBe(hash);
 });
 
-it.each(reported)('hashes the reported %s to the same value forever', (decimal, hash) => {
+it.each(reported)('hashReported hashes %s to the same value forever', (decimal, hash) => {
   expect(hex(hashReported(decimal))).toBe(hash);
 });
 
@@ -39,12 +42,12 @@ it.each([
   ['', '0000000000000000'],
   ['a', 'a794933c5556b01b'],
   ['The quick brown fox jumps over the lazy dog', '2f1583c3ecee2c67'],
-])('is the first half of MurmurHash3 x86_128: %j', (text, hash) => {
+])('murmur3 returns the first half of MurmurHash3 x86_128 for %j', (text, hash) => {
   const bytes = Buffer.from(text);
   expect(hex(murmur3(bytes, bytes.length))).toBe(hash);
 });
 
-it('hashes tails of every length, and only the given number of bytes', () => {
+it('murmur3 hashes tails of every length, and only the given number of bytes', () => {
   const bytes = Buffer.from('The quick brown fox jumps over the lazy dog');
   const hashes = Array.from({ length: 35 }, (_, length) => hex(murmur3(bytes, length)));
   expect(new Set(hashes).size).toBe(35);

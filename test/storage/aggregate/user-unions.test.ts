@@ -19,7 +19,7 @@ interface SeenUsers {
   readonly day: number;
   readonly ordinal: number;
   readonly user: number;
-  /** A report may request users only. */
+  /** False for a report that requests users only. */
   readonly isCounted: boolean;
 }
 
@@ -70,7 +70,7 @@ function count(unions: UserUnions, [from, to]: readonly [number, number]): Uniqu
   return finish(countUniqueUsers(unions, environment, days, [[0, 1, 2], [1], []]));
 }
 
-test('cached unions equal freshly computed ones, whenever users are added', async () => {
+test('cached unions equal freshly computed unions, whenever users are added', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const store = openUsageTables(temporaryDirectory());
@@ -86,7 +86,7 @@ test('cached unions equal freshly computed ones, whenever users are added', asyn
   );
 });
 
-test('a user added to a past day is counted, and one of today keeps the cached unions', async () => {
+test('a user added to a past day is counted, and a user added to today keeps the cached unions', async () => {
   const store = temporaryUsage();
   const [{ add, endDay }, unions] = [writer(store), new UserUnions(store)];
   const seen = (day: number, user: number, isCounted: boolean) => add({ day, ordinal: 0, user, isCounted });

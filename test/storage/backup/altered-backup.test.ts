@@ -20,7 +20,7 @@ interface Block {
 }
 
 let whole: Buffer;
-/** What the backup is restored to, by store. */
+/** The restored files, by store. */
 let restored: Readonly<Record<string, Buffer>>;
 
 beforeEach(async () => {
@@ -66,7 +66,7 @@ function rehashed(blocks: readonly Block[]): Buffer {
   return Buffer.concat([magic, ...chunks]);
 }
 
-/** Restores it, and returns the largest file size meanwhile and the reason of a refusal. */
+/** Restores the backup, and returns the largest file size during the restore and the reason of a refusal. */
 async function attempt(backup: Buffer) {
   const target = freshTarget();
   const file = join(dirname(target), 'altered');
@@ -106,7 +106,7 @@ const numbers = fc.oneof(
 
 const seed = 20_261_122;
 
-test('a rehashed backup with a changed number in its description is refused, or restores the same', async () => {
+test('a rehashed backup with a changed number in its description is refused, or restores the same data', async () => {
   const fields = ['format', 'store', 'layout', 'pageSize', 'lastPage', 'pages'] as const;
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...fields), fc.nat(1), numbers, async (field, store, number) => {
@@ -121,7 +121,7 @@ test('a rehashed backup with a changed number in its description is refused, or 
   );
 });
 
-test('a rehashed backup with a changed store or first page in a block is refused, or restores the same', async () => {
+test('a rehashed backup with a changed store or first page in a block is refused, or restores the same data', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.boolean(), numbers, async (at, isStore, number) => {
       const blocks = readBlocks(whole);
@@ -152,7 +152,7 @@ test('a rehashed backup with a changed kind or length of a block, or a changed e
   );
 });
 
-/** Where the integers of a meta page are, and how many bytes each has. */
+/** Offset and number of bytes of each integer of a meta page. */
 const metaIntegers = [
   ...[16, 20, 40].map((at) => [at, 4] as const),
   ...[80, 128, 136, 144].map((at) => [at, 8] as const),
@@ -188,7 +188,7 @@ test('a rehashed backup with a changed integer in a meta page is refused, or res
   );
 });
 
-/** The integers of the head of a page, and of its first nodes. */
+/** Offsets of the integers in the head of a page, and in its first nodes. */
 const pageIntegers = [0, 2, 4, 8, 10, 12, 14, 16, 18, 20, 22];
 
 test('a rehashed backup with a changed integer in a page creates no large file and no unexpected error', async () => {

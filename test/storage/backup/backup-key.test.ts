@@ -24,7 +24,7 @@ function freshTarget(): string {
   return data;
 }
 
-/** The backup with one byte of its last page changed, and all digests recomputed. */
+/** The backup with one changed byte of its last page, and all digests recomputed. */
 function altered(backup: Buffer): Buffer {
   const chain = new BlockChain();
   const chunks: Buffer[] = [magic];

@@ -54,7 +54,7 @@ test('a backup contains the state at its start, despite later writes', async () 
   expect((await everythingIn(data)).length).toBeGreaterThan(before.length);
 });
 
-test('a backup with any changed byte, and any truncated one, is refused by name', async () => {
+test('a backup with any changed byte, and any truncated backup, is refused by name', async () => {
   const { file } = await makeBackup();
   const whole = readFileSync(file);
   const altered = join(dirname(file), 'altered');
@@ -110,7 +110,7 @@ test('omitted, repeated and moved blocks are refused', async () => {
   }
 });
 
-test('a backup of a later format is refused with both numbers', async () => {
+test('a backup in a later format is refused with both format numbers', async () => {
   const file = join(temporaryDirectory(), 'backup');
   const content = Buffer.from(JSON.stringify({ format: 2, program: '9.0.0', at: '', stores: [] }));
   const head = encodeHead(1, content.length);
@@ -180,7 +180,7 @@ test('an error explains why a backup cannot be written or read', async () => {
   await expect(readBackup(folder, {}, steady)).rejects.toThrow(`Cannot use ${folder}: it is a directory`);
 });
 
-test('a page set returns its pages in runs', () => {
+test('a page set returns its pages as consecutive ranges', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(300)), fc.integer({ min: 1, max: 20 }), (pages, limit) => {
       const set = new PageSet(301);

@@ -115,7 +115,7 @@ const ofAccounts: readonly (readonly [TableName, (accounts: AccountTables) => un
 test.each(accountTables)('an unreadable record of %s is found, and its table is named', async (table) => {
   const data = filledDirectory();
   const lmdb = openLmdb(join(data, 'accounts'));
-  // Its name in the file differs from that in the program.
+  // The name of the table in the file differs from its name in the program.
   const rows = openTable(lmdb, table === 'loginThrottles' ? 'brakes' : table);
   lmdb.transactionSync(() => rows.putSync(Buffer.from('record'), Buffer.from('{"number":')));
   await lmdb.close();
@@ -130,7 +130,7 @@ function first(table: { getKeys(range: object): Iterable<string> }): string {
   return [...table.getKeys({ limit: 1 })][0]!;
 }
 
-test.each(ofAccounts)('damaged %s are found', async (_, change, fault) => {
+test.each(ofAccounts)('damaged records of %s are found', async (_, change, fault) => {
   const data = filledDirectory();
   const accounts = openAccountTables(data);
   await change(accounts);

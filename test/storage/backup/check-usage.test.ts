@@ -77,7 +77,7 @@ test.each([
   alter(store, width, minute, 33);
   const time = new Date(at * minuteMs).toISOString();
   expect(check(store)).toBe(
-    `it is damaged: the counts of checkout/variant-33 in environment 4 do not add up to those of the ${words} from ${time} on`,
+    `it is damaged: the counts of checkout/variant-33 in environment 4 do not add up to the counts of the ${words} from ${time} on`,
   );
   await store.lmdb.close();
 });

@@ -9,10 +9,10 @@ import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { unpack } from '../../fixtures/stores/unpack.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-/** Runs to the end. */
+/** A pace that is never interrupted. */
 export const steady = new Pace({ clock: { monotonic: () => performance.now() }, over: new AbortController().signal });
 
-/** Rests whenever it may, and tells `rested` of it, which says whether the work is over. */
+/** A pace that rests whenever possible, and then calls `rested`, which returns whether the work is over. */
 export function restless(rested: () => boolean): Pace {
   let now = 0;
   const monotonic = () => {
@@ -27,7 +27,7 @@ export function restless(rested: () => boolean): Pace {
   return new Pace({ clock: { monotonic }, over });
 }
 
-/** Is interrupted at a rest. */
+/** A pace that is interrupted at a rest. */
 export function interruptedAt(rest: number): Pace {
   let rests = 0;
   return restless(() => {
@@ -36,7 +36,7 @@ export function interruptedAt(rest: number): Pace {
   });
 }
 
-/** A data directory with something in every table of usage. */
+/** Creates a data directory with records in every table of usage. */
 export function filledDirectory(): string {
   const data = join(temporaryDirectory(), 'data');
   unpack('layout-2', data);
@@ -47,7 +47,7 @@ export async function backUp(data: string, file: string, pace = steady, key?: Ba
   await writeFileWhole(file, (sink) => writeBackup(data, new Date(0), sink, pace, key));
 }
 
-/** What `flagmeter verify` reports of a directory. */
+/** The findings of `flagmeter verify` about a directory. */
 export async function findingsIn(data: string) {
   const findings: string[] = [];
   const isSound = await checkDirectory(data, steady, ({ file, words }) => void findings.push(`${file}: ${words}`));

@@ -23,7 +23,7 @@ async function serving(workers = 1) {
   const data = filledDirectory();
   const lock = lockDataDirectory(data);
   const store = openUsageTables(data);
-  // The timer of a second is for folds that nothing requests.
+  // The timer of a second starts folds that nobody requests.
   const after = (ms: number, callback: () => void) => void (ms < 1000 && setImmediate(callback));
   const committers = await startTestCommitters(store, data, { workers, clock: { ...systemClock, after } });
   const filler = new BatchFiller();
@@ -53,7 +53,7 @@ async function killed(workers = 1): Promise<string> {
   return copy;
 }
 
-/** The state of a directory after the next start of a server: the same, but folded. */
+/** The state of a directory after the next start of a server: unchanged, except that the journal is folded. */
 async function replayed(data: string): Promise<string[]> {
   const copy = join(temporaryDirectory(), 'replayed');
   cpSync(data, copy, { recursive: true });
@@ -64,7 +64,7 @@ async function replayed(data: string): Promise<string[]> {
   return everythingIn(copy);
 }
 
-/** The layout number of a usage store, and whether it refers to a journal. */
+/** The layout number of a usage store, and true if it refers to a journal. */
 async function readState(data: string) {
   const lmdb = openLmdb(join(data, 'usage'));
   const state = { layout: readLayout(lmdb), hasJournal: readJournalId(lmdb) !== undefined };
@@ -97,7 +97,7 @@ test('a backup of a running server contains everything accepted before it starte
   expect(await everythingIn(target)).toEqual(await everythingIn(data));
 });
 
-test('a restored directory has no frames, and a server starts a new journal in it', async () => {
+test('a restored directory has no frames, and a server begins a new journal in it', async () => {
   const { data, accept, fold, stop } = await serving();
   const file = join(dirname(data), 'backup');
   await accept();
@@ -149,21 +149,24 @@ test('a backup continues when the server has folded and stopped', async () => {
   expect(areJournalsEmpty(data)).toBe(true);
 });
 
-test('a backup reports a server that was killed meanwhile', async () => {
+test('a backup reports a server that was killed during the backup', async () => {
   await expect(requestFold(await killed(), steady)).rejects.toThrow('its server stopped and left packets in');
 });
 
-test.each([1, 2])('the journals of %i lanes are folded without a server, as the next start would', async (lanes) => {
-  const data = await killed(lanes);
-  const expected = await replayed(data);
-  expect(await everythingIn(data)).not.toEqual(expected);
-  expect((await readState(data)).layout).toBe(usageLayout.journalled);
-  await foldJournals(data, people);
-  expect(await everythingIn(data)).toEqual(expected);
-  expect(areJournalsEmpty(data)).toBe(true);
-  expect((await readState(data)).layout).toBe(2);
-  expect(await findingsIn(data)).toMatchObject({ isSound: true });
-});
+test.each([1, 2])(
+  'foldJournals folds the journals of %i lanes without a server, as the next startup would',
+  async (lanes) => {
+    const data = await killed(lanes);
+    const expected = await replayed(data);
+    expect(await everythingIn(data)).not.toEqual(expected);
+    expect((await readState(data)).layout).toBe(usageLayout.journalled);
+    await foldJournals(data, people);
+    expect(await everythingIn(data)).toEqual(expected);
+    expect(areJournalsEmpty(data)).toBe(true);
+    expect((await readState(data)).layout).toBe(2);
+    expect(await findingsIn(data)).toMatchObject({ isSound: true });
+  },
+);
 
 test('a missing journal is reported and not folded', async () => {
   const data = await killed();
@@ -173,12 +176,14 @@ test('a missing journal is reported and not folded', async () => {
   expect(findings.at(-1)).toBe(
     `${getJournalsDirectory(data)}: missing: the packets of the last seconds before the server ended are lost with it`,
   );
-  await expect(foldJournals(data, people)).rejects.toThrow(`${getJournalsDirectory(data)} is missing. Put it back.`);
+  await expect(foldJournals(data, people)).rejects.toThrow(
+    `${getJournalsDirectory(data)} is missing. Put the directory back.`,
+  );
   expect((await readState(data)).layout).toBe(usageLayout.journalled);
 });
 
 const missing = (data: string) =>
-  `Cannot read journal ${getJournalsDirectory(data)}/1: its segments are missing. Put them back`;
+  `Cannot read journal ${getJournalsDirectory(data)}/1: its segments are missing. Put the segments back`;
 
 test('a journal without its segments is reported, and neither folded nor restarted', async () => {
   const data = await killed();
@@ -197,7 +202,7 @@ test('a journal without its segments is reported, and neither folded nor restart
 test.each([
   ['has accepted nothing', false],
   ['has folded what its predecessor accepted', true],
-])('the journal without segments of a killed server that %s is in order', async (_, isSecond) => {
+])('a killed server that %s leaves a sound journal without segments', async (_, isSecond) => {
   const first = isSecond ? await killed() : filledDirectory();
   const store = openUsageTables(first);
   const [committer] = await startTestCommitters(store, first);

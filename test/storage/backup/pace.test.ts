@@ -12,7 +12,7 @@ afterEach(() => {
   }
 });
 
-/** A pace on a stopped clock, beside a service whose commits the test makes. */
+/** A pace on a stopped clock, next to a service whose commits the test makes. */
 function beside({ gentle }: { readonly gentle: boolean }) {
   const state = { now: 1000, commits: 7 };
   const pauses: number[] = [];
@@ -24,7 +24,7 @@ function beside({ gentle }: { readonly gentle: boolean }) {
   return { state, pauses, pace, over };
 }
 
-test('a paced task rests for as long as it worked if the service wrote meanwhile', async () => {
+test('a paced task rests for the same time as it worked if the service wrote during that time', async () => {
   const { state, pace, pauses } = beside({ gentle: true });
   state.now += 1;
   state.commits += 1;
@@ -52,7 +52,7 @@ test('a task without a service never rests', async () => {
   expect(pauses).toEqual([]);
 });
 
-test('an interruption ends a wait for an event that may never happen', async () => {
+test('an interruption ends a wait for an event that does not happen', async () => {
   const { pace, over } = beside({ gentle: false });
   expect(await pace.wait(Promise.resolve(5))).toBe(5);
   await expect(pace.wait(Promise.reject(new Error('gone')))).rejects.toThrow('gone');

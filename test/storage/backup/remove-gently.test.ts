@@ -36,7 +36,7 @@ test('a file is renamed while it is being removed', async () => {
   await removeGently(file, steady);
 });
 
-test('an interruption removes the rest of the file at once', async () => {
+test('an interruption removes the rest of the file immediately', async () => {
   const file = largeFile();
   const over = new AbortController();
   const removing = removeGently(file, new Pace({ clock: { monotonic: () => 0 }, over: over.signal }));
@@ -63,7 +63,7 @@ test.each([
   expect(statSync(other).size).toBe(50 * 2 ** 20);
 });
 
-test('a read-only file is removed at once', async () => {
+test('a read-only file is removed immediately', async () => {
   const file = join(temporaryDirectory(), 'backup');
   copyFileSync('/bin/sleep', file);
   truncateSync(file, 50 * 2 ** 20);

@@ -51,14 +51,14 @@ test('a backup is made each day, and the oldest are removed', async () => {
   expect(log.at(-1)).toMatch(/^backup completed .*"removed":1/);
 });
 
-test('a restart counts from the latest backup', async () => {
+test('the interval after a restart starts at the latest backup', async () => {
   const first = await keepFor(5);
   expect(first.names).toEqual([backupName(begin)]);
   const second = await keepFor(20, { ...first, from: begin + 6 * hour });
   expect(second.names).toEqual([backupName(begin), backupName(begin + 24 * hour)]);
 });
 
-test('other files at the destination stay, and so do names that do not match the pattern', async () => {
+test('other files at the destination stay, and so do files whose names do not match the pattern', async () => {
   const first = await keepFor(1);
   for (const name of ['notes.txt', 'flagmeter-old.backup', `${backupName(begin)}.99.tmp`])
     writeFileSync(join(first.folder, name), '');
@@ -84,7 +84,7 @@ test('a directory with the name of a backup is not removed', async () => {
   expect(names).toEqual([old, `${old}.99.tmp`, backupName(begin + 48 * hour)]);
 });
 
-test('a missing directory is not created: its volume may not be mounted', async () => {
+test('a missing directory is not created, because its volume is possibly not mounted', async () => {
   const folder = join(temporaryDirectory(), 'mount/backups');
   await expect(folderDestination(folder).names()).rejects.toThrow(
     `Cannot write backups to ${folder}: no such directory; create it, or mount its volume`,
@@ -92,7 +92,7 @@ test('a missing directory is not created: its volume may not be mounted', async 
   expect(existsSync(dirname(folder))).toBe(false);
 });
 
-test('a failed backup is a warning while there is a recent one, and an error otherwise', async () => {
+test('a failed backup is a warning while there is a recent backup, and an error otherwise', async () => {
   const levels: string[] = [];
   const note = (level: string) => () => void levels.push(level);
   const failAfter = async (latest: number | undefined, hours: number) => {
@@ -118,7 +118,7 @@ test('a failed backup is a warning while there is a recent one, and an error oth
   expect(await failAfter(begin, 49)).toEqual(['error']);
 });
 
-test('a failed backup is retried within the hour, and its reason shown until one succeeds', async () => {
+test('a failed backup is retried within the hour, and its reason is shown until a backup succeeds', async () => {
   let now = begin;
   const attempts: number[] = [];
   const errors: unknown[] = [];
@@ -152,7 +152,7 @@ test('a failed backup is retried within the hour, and its reason shown until one
   expect(schedule.status).toMatchObject({ made: 1, failed: 8, trouble: '', lastBytes: 5 });
 });
 
-test('names contain the time and sort by it', () => {
+test('the names of backups contain the time and sort by it', () => {
   expect(backupName(begin)).toBe('flagmeter-2026-01-02T03-04-05Z.backup');
   expect(timeOfBackup(backupName(begin))).toBe(begin);
   for (const name of ['flagmeter-2026-13-41T03-04-05Z.backup', 'x.backup', `${backupName(begin)}.tmp`])

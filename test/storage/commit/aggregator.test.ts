@@ -61,7 +61,7 @@ test('cells add up the inputs of many commits, across reopening the store', asyn
   await store.lmdb.close();
 });
 
-test('a metric keeps sum, count, last with its time, least and greatest', async () => {
+test('a metric keeps its sum, count, last value with its time, minimum and maximum', async () => {
   const store = temporaryUsage();
   const batch = new Batch();
   const ref = seriesRef(environment, 1);
@@ -97,7 +97,7 @@ test('a failed batch changes neither the disk nor the memory', async () => {
   expect(cells.map(({ value }) => value)).toEqual([{ checks: 2, used: 0, viewed: 0 }]);
 });
 
-test('the series of an environment are read in order of their ordinals, whatever their names', async () => {
+test('the series of an environment are read in the order of their ordinals, whatever their names', async () => {
   const store = temporaryUsage();
   const batch = new Batch();
   const names = [['__proto__', 'constructor'], ['🚩'.repeat(64), '"\\/'], ['metric']] as const;

@@ -3,7 +3,7 @@ import { openLane, turn } from '../../support/open-lane.ts';
 
 const delayed = { commitDelay: 5, commitSiblings: 4 };
 
-test('without a delay, no timer is set', async () => {
+test('a lane without a delay sets no timer', async () => {
   const { begun, send, time } = openLane();
   send(3);
   await turn();
@@ -53,7 +53,7 @@ test('the wait for an earlier commit counts towards the delay', async () => {
   expect([begun.length, time.timers.length]).toEqual([2, 0]);
 });
 
-test('neither a full batch nor one that a barrier waits for is delayed', async () => {
+test('a full batch is not delayed, nor is a batch that a barrier waits for', async () => {
   const full = openLane(2, delayed);
   full.send(1);
   await turn();
@@ -70,7 +70,7 @@ test('neither a full batch nor one that a barrier waits for is delayed', async (
   }
 });
 
-test('the timer of an earlier batch does not end the delay of a later one', async () => {
+test('the timer of an earlier batch does not end the delay of a later batch', async () => {
   const { begun, send, time } = openLane(10, delayed);
   send(1);
   await turn();

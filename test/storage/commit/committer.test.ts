@@ -16,7 +16,7 @@ import { temporaryUsage } from '../../support/temporary-usage.ts';
 const clock = { now: () => 0, monotonic: () => 0 };
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
-test('commits continue while the event loop is stuck in one turn', async () => {
+test('commits continue while one iteration blocks the event loop', async () => {
   const data = temporaryDirectory();
   const store = openUsageTables(data);
   const log = createLog('error', () => {}, clock);
@@ -49,7 +49,7 @@ test('commits continue while the event loop is stuck in one turn', async () => {
   await store.lmdb.close();
 });
 
-test('a batch that cannot be folded stops the service, and the next start names its frame', async () => {
+test('a batch that cannot be folded stops the service, and the error at the next startup names its frame', async () => {
   const data = temporaryDirectory();
   const store = openUsageTables(data);
   const stopped: string[] = [];
@@ -81,8 +81,8 @@ test('the folding thread holds no reader between its tasks', async () => {
   await store.lmdb.close();
 });
 
-// Connections may use up the file descriptors once the service is ready.
-test('a start fails if the folding thread cannot open the store', async () => {
+// Connections can use up the file descriptors once the service is ready.
+test('startup fails if the folding thread cannot open the store', async () => {
   const store = temporaryUsage();
   const data = temporaryDirectory();
   writeFileSync(join(data, 'usage'), 'not a directory');

@@ -4,7 +4,7 @@ import { DelayTrial } from '../../../src/storage/commit/delay-trial.ts';
 const delayMs = 2;
 const commitMs = 0.3;
 
-/** Runs commits for some milliseconds. @param next the packets of a commit, and its duration @returns packets and commits by phase */
+/** Runs commits for some ms. @param next packets of a commit, and its duration @returns packets and commits by phase */
 function run(trial: DelayTrial, ms: number, next: (isDelayed: boolean) => { packets: number; ms: number }, from = 0) {
   const sums = { packets: 0, commits: 0, delayed: 0 };
   for (let now = from; now < from + ms; ) {
@@ -19,7 +19,7 @@ function run(trial: DelayTrial, ms: number, next: (isDelayed: boolean) => { pack
   return sums;
 }
 
-/** Senders that each wait for their answer. */
+/** Senders that each wait for their response. */
 const waiting = (senders: number) => (isDelayed: boolean) => ({
   packets: senders,
   ms: commitMs + (isDelayed ? delayMs : 0),
@@ -37,14 +37,14 @@ function independent(rate: number) {
   };
 }
 
-test.each([1, 2, 8, 32])('%d senders that wait for their answers lose at most 2 %% by delays', (senders) => {
+test.each([1, 2, 8, 32])('delays cost %d senders that wait for their responses at most 2 %%', (senders) => {
   const trial = new DelayTrial();
   run(trial, 20_000, waiting(senders));
   const { packets } = run(trial, 20_000, waiting(senders));
   expect(packets).toBeGreaterThan((0.98 * senders * 20_000) / commitMs);
 });
 
-test.each([1, 5, 20])('at %d independent packets a millisecond, most commits are delayed', (rate) => {
+test.each([1, 5, 20])('most commits are delayed at %d independent packets a millisecond', (rate) => {
   const { packets, commits } = run(new DelayTrial(), 20_000, independent(rate));
   expect(packets / commits).toBeGreaterThan(2 * Math.max(1, rate * commitMs));
 });
@@ -54,7 +54,7 @@ test('commits are not delayed if no others join', () => {
   expect(delayed).toBeLessThan(commits / 10);
 });
 
-test('delays stop when the senders begin to wait for their answers', () => {
+test('delays stop when the senders begin to wait for their responses', () => {
   const trial = new DelayTrial();
   run(trial, 10_000, independent(1));
   run(trial, 5_000, waiting(8));

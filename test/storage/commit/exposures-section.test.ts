@@ -88,7 +88,7 @@ test('exposures add up the inputs of many commits, across reopening and forgetti
   );
 });
 
-test('beyond the limit of people in an environment, only the first have exposures', async () => {
+test('people beyond the limit of an environment have no exposures', async () => {
   const store = temporaryUsage();
   const { write } = createAggregator(store, 2);
   for (const identity of ['a', 'b', 'c']) write(createPacket(identity, 1, [0]).seal());

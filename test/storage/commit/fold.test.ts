@@ -37,7 +37,7 @@ function sealed(steps: readonly Step[]): Envelope[] {
   });
 }
 
-/** All stored data. Late additions are counted per transaction, so only whether there were any is compared. */
+/** All stored data. Late additions are counted per transaction, so only their presence is compared. */
 function counted(store: UsageTables) {
   const rows = dump(store).filter((row) => !row.startsWith('carried'));
   const carried = testEnvironments.map((environment) => {
@@ -55,7 +55,7 @@ function inFrames(steps: readonly (Step & { readonly joins: boolean })[], envelo
   for (const [index, { joins, mints, forgets }] of steps.entries()) {
     const body = encodeBody(envelopes[index]!);
     const last = frames.at(-1);
-    // Only the first one mints and forgets: that thread's requests are not concurrent.
+    // Only the first batch mints and forgets: the requests of its thread are not concurrent.
     if (joins && !mints && !forgets && !hasMessages(body) && last && !last.forgets) last.bodies.push(body);
     else frames.push({ bodies: [body], forgets });
   }
@@ -67,15 +67,15 @@ const batches = fc.array(
     packets: fc.array(packet, { maxLength: 5 }),
     mints: fc.boolean(),
     forgets: fc.boolean(),
-    /** Whether its frame is shared with the batch before. */
+    /** True if the batch shares its frame with the batch before. */
     joins: fc.boolean(),
-    /** The outcome of the transaction that begins with this batch, if one does. */
+    /** The result of the transaction that begins with this batch, if one begins. */
     begins: fc.constantFrom('nothing', 'nothing', 'fold', 'failed fold'),
   }),
   { minLength: 1, maxLength: 8 },
 );
 
-test('folding frames of one or more batches in any groups, with failures, results in the same store as one commit per batch', async () => {
+test('a fold of any groups of frames, with failures, results in the same store as one commit per batch', async () => {
   await fc.assert(
     fc.asyncProperty(batches, async (steps) => {
       const [one, other] = [openUsageTables(temporaryDirectory()), openUsageTables(temporaryDirectory())];

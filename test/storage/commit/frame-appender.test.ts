@@ -17,7 +17,7 @@ const bell = new Int32Array(new SharedArrayBuffer(4));
 /** Some threads pass a batch each, and the journal's thread appends them. */
 interface Step {
   readonly batches: readonly { readonly thread: number; readonly size: number }[];
-  /** What happens to one of the next operations of the file system, and whether the power fails then. */
+  /** A fault of one of the next operations of the file system, and whether the power then fails. */
   readonly trouble: { readonly fault: Fault; readonly at: number; readonly losesPower: boolean } | undefined;
 }
 
@@ -36,11 +36,11 @@ const step = fc.record<Step>({
   ),
 });
 
-/** A process that is killed and starts again, and what each of its threads knows of the batches that it passed. */
+/** A process that is killed and starts again, and the results that each of its threads has for its batches. */
 class Schedule {
   readonly #disk: LossyDisk;
   readonly #lies: (operation: Operation) => boolean;
-  /** The numbers of each thread's batches that must be read, in order, and of one that may be. */
+  /** Numbers of each thread's batches that must be read, in order. Below: the number of a batch that can be read. */
   readonly #kept = threads.map((): number[] => []);
   readonly #unknown = threads.map((): number | undefined => undefined);
   readonly #read = threads.map((): number[] => []);
@@ -91,17 +91,17 @@ class Schedule {
     slot.ring(bell, 0);
   }
 
-  /** Records an answer, unless the process was killed. @returns whether the journal rejects all later frames */
+  /** Records a result, unless the process was killed. @returns true if the journal rejects all later frames */
   #settle(thread: number, isKilled: boolean): boolean {
     const { failure } = this.#slots[thread]!;
     if (failure !== undefined && isKilled) return true;
-    const mayBeRead = failure?.message.includes('The next start may count the frame');
+    const mayBeRead = failure?.message.includes('The next start can still count the frame');
     if (failure === undefined) this.#kept[thread]!.push(this.#unknown[thread]!);
     if (!mayBeRead) this.#unknown[thread] = undefined;
     return failure?.code === 'journal_failed';
   }
 
-  /** Reads what the store lacks, as a start does, and compares it with what the threads know. */
+  /** Reads the frames that the store lacks, as startup does, and compares them with the results of the threads. */
   #start(): void {
     const reader = new JournalReader(this.#journal, this.#frames);
     for (const { sequence, body } of reader.frames()) {
@@ -139,15 +139,15 @@ function check(lies: (operation: Operation) => boolean = () => false) {
   );
 }
 
-describe('batches of several threads in random schedules of appends, crashes and failures', () => {
-  it('are read once and in the order of each thread if acknowledged, and never if refused', {
+describe('FrameAppender in random schedules of appends, crashes and failures', () => {
+  it('returns acknowledged batches once and in the order of each thread, and never refused batches', {
     timeout: 120_000 + 20 * numRuns,
   }, () => {
     const details = check();
     expect(details.failed, fc.defaultReportMessage(details)).toBe(false);
   });
 
-  it('are lost by a journal without fdatasync', () => {
+  it('loses batches if the journal does not call fdatasync', () => {
     expect(check(({ kind, name }) => kind === 'sync' && name.endsWith('.segment')).failed).toBe(true);
   });
 });

@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 
 const start = Date.UTC(2026, 0, 31, 12, 0);
 
-/** One run of the service's packet path: everything from checked packet to disk, with real worker threads. */
+/** One run of the service's packet path, from a checked packet to the disk, with real worker threads. */
 async function startRun(data: string, workers: number, batchPackets: number) {
   const clock = { now: () => start, monotonic: () => 0 };
   const health = new StoreHealth({

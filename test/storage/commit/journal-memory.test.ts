@@ -5,7 +5,7 @@ import { FrameTooLarge } from '../../../src/storage/journal/errors.ts';
 const encodeTexts = (...texts: string[]) => texts.map((text) => Buffer.from(text));
 const bell = new Int32Array(new SharedArrayBuffer(4));
 
-test('frames and their answers pass between threads unchanged', () => {
+test('frames and their results pass between threads unchanged', () => {
   const ours = new FrameSlot(100);
   const theirs = new FrameSlot(ours.shared);
   ours.put(encodeTexts('a long first frame'));
@@ -16,20 +16,20 @@ test('frames and their answers pass between threads unchanged', () => {
   expect(theirs.take()).toBeUndefined();
   expect(Buffer.from(theirs.frame).toString()).toBe('headtail');
   theirs.settle();
-  expect(ours).toMatchObject({ answered: 1, failure: undefined });
+  expect(ours).toMatchObject({ settled: 1, failure: undefined });
   ours.ring(bell, 0);
   theirs.settle({ message: 'no space left', code: 'ENOSPC' });
-  expect(ours).toMatchObject({ answered: 2, failure: { message: 'no space left', code: 'ENOSPC' } });
+  expect(ours).toMatchObject({ settled: 2, failure: { message: 'no space left', code: 'ENOSPC' } });
 });
 
-test('rejects a frame larger than its memory, and keeps the previous one', () => {
+test('a slot rejects a frame larger than its memory, and keeps the previous frame', () => {
   const slot = new FrameSlot(8);
   slot.put(encodeTexts('12345', '678'));
   expect(() => slot.put(encodeTexts('12345', '6789'))).toThrow(FrameTooLarge);
   expect(Buffer.from(slot.frame).toString()).toBe('12345678');
 });
 
-test('a frame in flight and later ones are refused once the journal thread has ended', async () => {
+test('frames in flight and later frames are refused once the journal thread has ended', async () => {
   const slot = new FrameSlot(8);
   slot.ring(bell, 0);
   const settled = slot.next(0);
@@ -39,7 +39,7 @@ test('a frame in flight and later ones are refused once the journal thread has e
   expect(slot.ring(bell, 0)).toBe(false);
 });
 
-test('a late notification of the previous answer does not end the wait for the next one', async () => {
+test('a late notification of the previous result does not end the wait for the next one', async () => {
   const ours = new FrameSlot(8);
   const theirs = new FrameSlot(ours.shared);
   theirs.settle();
@@ -57,7 +57,7 @@ test('a late notification of the previous answer does not end the wait for the n
 
 const tail = (sequence: number, bytes: number) => ({ sequence, bytes, segment: 3, used: 0.25 });
 
-test('threads read the tail and the bytes that are not folded', () => {
+test('threads read the tail and the number of bytes that are not folded', () => {
   const ours = new JournalState();
   const theirs = new JournalState(ours.shared);
   for (const sequence of [2 ** 40, 2 ** 40 + 1, 2 ** 40 + 2]) {

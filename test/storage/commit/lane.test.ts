@@ -3,7 +3,7 @@ import type { Batch } from '../../../src/storage/commit/batch.ts';
 import { CommitError } from '../../../src/storage/commit/committer.ts';
 import { openLane, turn } from '../../support/open-lane.ts';
 
-test('the packets of one turn of the event loop are one commit', async () => {
+test('the packets of one iteration of the event loop are one commit', async () => {
   const { begun, send } = openLane();
   send(3);
   await turn();
@@ -12,7 +12,7 @@ test('the packets of one turn of the event loop are one commit', async () => {
   expect(begun).toHaveLength(1);
 });
 
-test('a full batch is committed within the turn, and later packets form the next commit', async () => {
+test('a full batch is committed within the iteration, and later packets form the next commit', async () => {
   const { begun, heard, send } = openLane(1000);
   send(128);
   await Promise.resolve();
@@ -28,7 +28,7 @@ test('a full batch is committed within the turn, and later packets form the next
   expect(begun).toHaveLength(3);
 });
 
-test('the next batch fills during a commit, and is committed once the first is on disk', async () => {
+test('the next batch fills during a commit, and is committed once the first batch is on disk', async () => {
   const { begun, heard, send } = openLane();
   send(1);
   await turn();
@@ -72,7 +72,7 @@ const large = (batch: Batch) => {
   for (let record = 0; record < 20_000; record += 1) batch.counts.add(1, 1, 1, 1, 1);
 };
 
-test('a few packets that take much memory are split over several commits', async () => {
+test('a few packets with large memory are split over several commits', async () => {
   const { lane, begun, heard } = openLane();
   for (let packet = 0; packet < 3; packet += 1) lane.submit(1, large);
   await turn();
@@ -80,7 +80,7 @@ test('a few packets that take much memory are split over several commits', async
   expect(heard).toEqual([1, 1, 1]);
 });
 
-test("an application that fills batches does not delay another's packet, which joins the first one", async () => {
+test('an application that fills batches does not delay the packet of another, which joins the first batch', async () => {
   const { lane, begun } = openLane();
   lane.submit(1, large);
   await turn();
@@ -119,7 +119,7 @@ test('the size of a batch is limited whatever the number of applications', async
   expect([...batches].map(({ packets }) => packets)).toEqual([20, 20, 20, 20, 20]);
 });
 
-test('a failed commit refuses all its senders and none of the next commit', async () => {
+test('a failed commit refuses all its senders, and no sender of the next commit', async () => {
   const { begun, heard, send } = openLane();
   const lost = send(2);
   await turn();
@@ -132,7 +132,7 @@ test('a failed commit refuses all its senders and none of the next commit', asyn
   expect(heard).toEqual([failure, 1]);
 });
 
-test('the next batch includes the sender records of a failed one', async () => {
+test('the next batch includes the sender records of a failed batch', async () => {
   const { lane, begun, send } = openLane();
   const sender = { name: 'app', version: '1', transport: 'http', route: 'telemetry' } as const;
   const [first, second] = [1, 2].map((ordinal) => ({ environment: 1, ordinal, slot: 9, sender }));
@@ -147,7 +147,7 @@ test('the next batch includes the sender records of a failed one', async () => {
   expect(begun[2]?.envelope.senders).toEqual([first, second]);
 });
 
-test('the next batch includes the series of a failed one', async () => {
+test('the next batch includes the series of a failed batch', async () => {
   const { lane, begun, send } = openLane();
   const first = { environment: 1, ordinal: 0, name: ['a', 'on'] } as const;
   const second = { environment: 1, ordinal: 1, name: ['b', 'on'] } as const;
@@ -162,7 +162,7 @@ test('the next batch includes the series of a failed one', async () => {
   expect(begun[2]?.envelope.series).toEqual([]);
 });
 
-test('the monitor counts packets until they are answered', async () => {
+test('the monitor counts packets until they are settled', async () => {
   const { monitor, begun, send } = openLane();
   send(3);
   expect([monitor.packets, monitor.bytes]).toEqual([3, 3 * 1024]);
@@ -171,7 +171,7 @@ test('the monitor counts packets until they are answered', async () => {
   expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);
 });
 
-test('a barrier resolves when earlier packets of the application are on disk, and is not counted as one', async () => {
+test('a barrier resolves when earlier packets of the application are on disk, and is not counted as a packet', async () => {
   const { lane, monitor, begun, heard, send } = openLane();
   const packet = send(1);
   await turn();
@@ -182,7 +182,7 @@ test('a barrier resolves when earlier packets of the application are on disk, an
   expect(monitor.packets).toBe(1);
   await begun[0]?.end();
   await packet[0];
-  // Called by a sender that has just been answered: the barrier waits for its call, too.
+  // Called by a sender that has just received its response: the barrier waits for this call, too.
   lane.ledger.add({ application: 1, hour: 0, subject: '{}' }, 0);
   await begun[1]?.end();
   expect(fallen).toBe(false);
@@ -226,7 +226,7 @@ test('a lane is settled once earlier packets are on disk or refused, despite lat
   expect(begun).toHaveLength(3);
 });
 
-test('a lane is idle only once all packets are answered', async () => {
+test('a lane is idle only once all packets are settled', async () => {
   const { lane, begun, send } = openLane(1);
   let idle = false;
   send(2);

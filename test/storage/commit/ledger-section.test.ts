@@ -82,7 +82,7 @@ test('rows add up the commits and keep the last example, across failures and reo
   );
 });
 
-test('new rows evict expired ones of the same application', async () => {
+test('new rows remove expired rows of the same application', async () => {
   const store = temporaryUsage();
   const section = ledgerSection(store);
   const listHours = (application: number) => {

@@ -33,7 +33,7 @@ async function openShared(start: Partial<CommittersStart> = {}) {
   return { data, store, committer: committer!, all: [committer!, ...producers], close };
 }
 
-test('batches of several threads are each counted once, and fewer frames hold them', async () => {
+test('batches of several threads are each counted once, in fewer frames than batches', async () => {
   const { store, committer, all, close } = await openShared();
   await committer.commit(createBatch(0));
   const rounds = 50;
@@ -51,7 +51,7 @@ test('batches of several threads are each counted once, and fewer frames hold th
   await close();
 });
 
-test('frames that only another thread appends are folded, after each pause as well', async () => {
+test('frames that only another thread appends are folded, even after a pause', async () => {
   let now = 0;
   const after = (_: number, callback: () => void) => {
     now += 30_000; // People are folded this often.
@@ -70,7 +70,7 @@ test('frames that only another thread appends are folded, after each pause as we
   await close();
 });
 
-test('a failed append refuses the batches of all threads that waited for it, and later ones succeed', async () => {
+test('a failed append refuses the batches of all waiting threads, and later appends succeed', async () => {
   const { data, all, close } = await openShared();
   const inTheWay = join(data, 'journal/1/first.tmp'); // The temporary name of the first segment.
   mkdirSync(inTheWay);

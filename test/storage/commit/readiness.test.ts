@@ -24,13 +24,13 @@ function openUsage(store: UsageTables, committers: readonly FoldingCommitter[], 
   });
 }
 
-test('is not ready while the journal holds more than 64 MiB that the store lacks', async () => {
+test('EmbeddedUsage is not ready while the journal holds more than 64 MiB that the store lacks', async () => {
   const store = temporaryUsage();
   const holding = (bytes: number) => ({ unfolded: { frames: 1, bytes } }) as FoldingCommitter;
   const readinessAt = (bytes: number) => openUsage(store, [holding(0), holding(bytes)], true).readiness();
   expect(readinessAt(64 * 2 ** 20)).toEqual({ counting: undefined, managing: undefined });
   expect(readinessAt(64 * 2 ** 20 + 1)).toEqual({
-    counting: 'Too much waits in the journal to be folded; try again',
+    counting: 'Too much data waits in the journal to be folded; try again',
     managing: undefined,
   });
 });
@@ -53,9 +53,9 @@ async function failing() {
   return { data, committer: committer as JournaledCommitter, reason, failures, close };
 }
 
-test('reports a failure to prepare a journal segment until it succeeds', async () => {
+test('EmbeddedUsage reports a failure to prepare a journal segment until it succeeds', async () => {
   const { data, committer, reason, failures, close } = await failing();
-  expect(reason()).toBe('the store cannot take data; see the log');
+  expect(reason()).toBe('the store does not accept data; see the log');
   const unfinished = join(data, 'journal/1/prepare.tmp');
   mkdirSync(join(unfinished, 'in the way'), { recursive: true });
   const large = () => {
@@ -73,7 +73,7 @@ test('reports a failure to prepare a journal segment until it succeeds', async (
   await close();
 });
 
-test('reports a failure to fold the journal, and counts the failures', async () => {
+test('EmbeddedUsage reports a failure to fold the journal, and counts the failures', async () => {
   const { committer, reason, close } = await failing();
   const unnamed = new Batch();
   unnamed.counts.add(seriesRef(1, 0), 4, 1, 0, 0);

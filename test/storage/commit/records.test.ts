@@ -105,7 +105,7 @@ const misuses: [string, () => unknown, string][] = [
     'a batch is not added to once it is sealed',
   ],
   [
-    'of which nothing was added is added to after it was sealed',
+    'is empty, sealed, and then added to',
     () => {
       const batch = new Batch();
       batch.seal();

@@ -24,14 +24,14 @@ function openLane(data: string, failsAt: { value: number }) {
     });
   const folding = new Fold(store.lmdb, place, { groups: ['prompt', 'people'], fold: failing, forget });
   const last = folding.finish();
-  // A short segment is removed once it is folded, so that the next one may reuse its name.
+  // A short segment is removed once it is folded, so that the next segment can reuse its name.
   return { store, folding, writer: new JournalWriter(openJournal(place), last, segmentSize / 2) };
 }
 
 const step = fc.record({
   packets: fc.array(packet, { maxLength: 4 }),
   ends: fc.constantFrom('nothing', 'fold', 'fold all', 'fail', 'stop', 'crash'),
-  /** The one of the two transactions that fails. */
+  /** The number of the failing transaction. */
   at: fc.constantFrom(1, 2),
 });
 

@@ -52,11 +52,11 @@ test('metrics over the limit are folded into the surplus metric', () => {
 });
 
 test.each([
-  ['nothing', ''],
+  ['zero bytes', ''],
   ['a control character', 'a\nb'],
   ['a lone surrogate', '\ud83d'],
   ['257 bytes', 'n'.repeat(257)],
-])('a name with %s has no series, and takes no room', (_, bad) => {
+])('a name with %s gets no series, and does not count towards the limit', (_, bad) => {
   const { names, sink } = dictionary();
   names.variant('a', 'on', sink);
   names.feature('a', sink);
@@ -156,7 +156,7 @@ function countIn(series: EnvironmentSeries, { kind, name, variant }: CountedName
   return kind === 'variant' ? series.variant(name, variant, sink) : series[kind](name, sink);
 }
 
-test('a mirror counts names as the dictionary does, however late it learns of new series', () => {
+test('a mirror counts names as the dictionary does, even if it learns of new series late', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const dictionary = new EnvironmentSeries(7, limits, []);
@@ -203,7 +203,7 @@ test('a mirror throws if it counts a name that it lacks', () => {
   expect(() => mirror.variant('a', 'on', newSink())).toThrow('lacks a series');
 });
 
-test('mirrors learn the series of opened environments until these are forgotten', () => {
+test('mirrors learn the series of opened environments until the environments are forgotten', () => {
   const mirrors = new SeriesMirrors(limits);
   const first: NewSeries = { environment: 7, ordinal: 0, name: ['a', 'on'] };
   mirrors.learn([first]);
@@ -220,7 +220,7 @@ test('mirrors learn the series of opened environments until these are forgotten'
   expect(mirrors.find(7)).toBeUndefined();
 });
 
-test('series are durable after their commit and before their senders are answered', async () => {
+test('series are durable after their commit and before their senders get responses', async () => {
   const stored: NewSeries[] = [{ environment: 7, ordinal: 0, name: ['stored', 'on'] }];
   const series = new EnvironmentSeries(7, limits, stored);
   const durable = new DurableSeries({ of: () => series });

@@ -76,7 +76,7 @@ function createEnvelope([kind, person, serial]: Step): Parameters<UnfoldedPeople
 }
 
 describe('UnfoldedPeople', () => {
-  test('finds what a store finds to which every change was applied at once, whatever is folded meanwhile', () => {
+  test('finds the same people as a store with every change applied, regardless of folds', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         const [base, expected] = [openTables(), openTables()];

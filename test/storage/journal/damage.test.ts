@@ -34,7 +34,7 @@ const setHeader = (at: number, value: number) => (bytes: Uint8Array) => {
 const remedy =
   'Restore a backup. To start without the packets that were not yet folded into the store, move the journal away';
 
-describe('a replay of six frames in three segments', () => {
+describe('JournalReader over six frames in three segments', () => {
   it.each<[string, (disk: LossyDisk) => void, string]>([
     [
       'a missing segment',
@@ -112,7 +112,7 @@ describe('a replay of six frames in three segments', () => {
     appendFrames(journalOfOther, new JournalWriter(journalOfOther, 2), 3, 4);
     disk.put(second, other.disk.contents(second));
     expect(() => replay(journal)).toThrow(
-      `Cannot read journal segment /journal/${second} at offset 0: it belongs to another data directory. Move it back there`,
+      `Cannot read journal segment /journal/${second} at offset 0: it belongs to another data directory. Move it back to that directory`,
     );
   });
 
@@ -169,7 +169,7 @@ describe('a replay of six frames in three segments', () => {
     expect(replay(journal)).toEqual([1]);
   });
 
-  it('ends at a frame that is a copy of another', () => {
+  it('ends at a frame that is a copy of another frame', () => {
     const { disk, journal } = writeFrames(6);
     disk.alter(third, (bytes) => bytes.copyWithin(7_120, 4_096, 7_120));
     expect(replay(journal)).toEqual([1, 2, 3, 4, 5]);
@@ -181,7 +181,7 @@ describe('a replay of six frames in three segments', () => {
     expect(replay(journal)).toEqual([1, 2, 3, 4]);
   });
 
-  it('ignores damage and gaps before what the store lacks', () => {
+  it('ignores damage and gaps before the frames that the store lacks', () => {
     const { disk, journal } = writeFrames(6);
     disk.alter(third, flip(4_100));
     expect(replay(journal, 6)).toEqual([]);
@@ -190,7 +190,7 @@ describe('a replay of six frames in three segments', () => {
     expect(replay(journal, 9)).toEqual([]);
   });
 
-  it('ignores files that are not of the journal', () => {
+  it('ignores files that do not belong to the journal', () => {
     const { disk, journal } = writeFrames(6);
     disk.put('lost+found', new Uint8Array(10));
     disk.put('1.segment', new Uint8Array(10));
@@ -198,7 +198,7 @@ describe('a replay of six frames in three segments', () => {
   });
 });
 
-it('a recycled segment returns none of its older frames, although they are whole and in their places', () => {
+it('a recycled segment returns no older frames, although they are whole and in their places', () => {
   const { disk, journal } = writeRecycled(6);
   const older = Buffer.alloc(4_000, 4);
   expect(Buffer.from(disk.contents(second)).indexOf(older)).toBe(4_096 + 3 * 4_016 + 16);

@@ -12,7 +12,7 @@ import type { Fault, Operation } from './lossy-disk.ts';
 
 const body = (sequence: number) => [Buffer.from(createBody(sequence))];
 
-/** Faults for the operations to come, of some kinds, one after another. */
+/** Lets the next operations of some kinds fail with these faults, one after another. */
 function failNext({ disk }: FramesOnDisk, kinds: readonly Operation['kind'][], faults: (Fault | undefined)[]) {
   const due = [...faults];
   disk.fault = ({ kind }) => (kinds.includes(kind) ? due.shift() : undefined);
@@ -28,8 +28,8 @@ function catchFailure(append: () => unknown): JournalWriteError {
   throw new Error('it succeeded');
 }
 
-describe('an append', () => {
-  it('is one write, up to the end of a page, and one sync', () => {
+describe('JournalWriter.append', () => {
+  it('makes one write, up to the end of a page, and one sync', () => {
     const { disk, writer } = makeJournal();
     for (const size of [0, 1, 100, 3_000, 5_000]) {
       const before = disk.operations.length;
@@ -46,7 +46,7 @@ describe('an append', () => {
     ['a failed write', ['EIO'], /offset 7120: EIO: 0000000001\.segment\. The frame was refused$/],
     ['a short write', ['short'], /offset 7120: 5116 of 5168 bytes were written\. The frame was refused$/],
     ['a failed flush', [undefined, 'EIO'], /offset 7120: EIO: 0000000001\.segment\. The frame was refused$/],
-  ])('refuses its frame, and every later one, after %s', (_, faults, message) => {
+  ])('refuses its frame, and every later frame, after %s', (_, faults, message) => {
     for (const drawn of [0.001, 0.4, 0.99]) {
       const made = makeJournal(() => drawn);
       made.writer.append(body(1));
@@ -63,7 +63,7 @@ describe('an append', () => {
     }
   });
 
-  it.each([0, 0.4, 0.99])('refuses its frame on a full disk, and the next one takes its place', (drawn) => {
+  it.each([0, 0.4, 0.99])('refuses its frame on a full disk, and the next frame takes its place', (drawn) => {
     const made = makeJournal(() => drawn);
     made.writer.append(body(1));
     failNext(made, ['write', 'sync'], ['ENOSPC']);
@@ -76,10 +76,10 @@ describe('an append', () => {
 
   const bothFail: readonly [string, (Fault | undefined)[]][] = [
     ['the flush and the write of the invalid header fail', [undefined, 'EIO', 'EIO']],
-    ['the flush and that of the invalid header fail', [undefined, 'EIO', undefined, 'EIO']],
+    ['the flush and the flush of the invalid header fail', [undefined, 'EIO', undefined, 'EIO']],
   ];
 
-  it.each(bothFail)('refuses its frame when %s, wherever the bytes of the frame are', (_, faults) => {
+  it.each(bothFail)('refuses its frame if %s, wherever the bytes of the frame are', (_, faults) => {
     for (const drawn of [0, 0.4, 0.99]) {
       const made = makeJournal(() => drawn);
       made.writer.append(body(1));
@@ -89,31 +89,31 @@ describe('an append', () => {
       made.disk.losePower();
       expect(replay(made.journal)).toEqual([1]);
       recycle(made.journal, 1, 1);
-      // The next process takes the number, and what names the refused frame comes back with a power loss.
+      // The next process uses the number. A power loss brings back the file that names the refused frame.
       new JournalWriter(made.journal, 1).append(body(2));
       made.disk.losePower();
       expect(replay(made.journal, 1)).toEqual([2]);
     }
   });
 
-  it.each(bothFail)('has an unknown outcome when %s, and the directory cannot be synced', (_, faults) => {
+  it.each(bothFail)('has an unknown result if %s, and the directory cannot be synced', (_, faults) => {
     const made = makeJournal();
     failNext(made, ['write', 'sync', 'syncDirectory'], [...faults, 'EIO']);
     const failure = catchFailure(() => made.writer.append(body(1)));
     expect(failure.frameState).toBe('unknown');
     expect(failure.message).toBe(
-      'Cannot write journal segment /journal/0000000001.segment at offset 4096: EIO: 0000000001.segment. The next start may count the frame',
+      'Cannot write journal segment /journal/0000000001.segment at offset 4096: EIO: 0000000001.segment. The next start can still count the frame',
     );
   });
 
-  it('that a replay did not find stays unfound, although it is on disk', () => {
+  it('never yields a frame that a replay did not find, although the frame is on disk', () => {
     let drawn = 0.99;
     const made = makeJournal(() => drawn);
     made.writer.append(body(1));
     failNext(made, ['sync', 'syncDirectory'], ['EIO', 'EIO', 'EIO']);
     const { fault } = made.disk;
     made.disk.fault = (operation) => {
-      // The first flush fails after all has reached the disk, the second one before anything has.
+      // The first flush fails after everything has reached the disk, the second flush before anything has.
       if (operation.length === 16) drawn = 0;
       return fault(operation);
     };
@@ -126,7 +126,7 @@ describe('an append', () => {
     expect(bodies).toEqual([createBody(1).length, 50]);
   });
 
-  it('that a replay found in the page cache is not missed when a power loss takes it from the journal', () => {
+  it('continues after a power loss has removed a frame that a replay found in the page cache', () => {
     const made = makeJournal();
     failNext(made, ['sync'], ['kill']);
     expect(() => made.writer.append(body(1))).toThrow('killed');
@@ -138,7 +138,7 @@ describe('an append', () => {
     expect(replay(made.journal, 1)).toEqual([2]);
   });
 
-  it('fails when the directory was removed', () => {
+  it('fails if the directory was removed', () => {
     const directory = mkdtempSync(join(tmpdir(), 'journal-'));
     const journal = { files: journalDirectory(directory), id: Buffer.alloc(16), segmentSize };
     const writer = new JournalWriter(journal, 0);
@@ -148,11 +148,11 @@ describe('an append', () => {
   });
 });
 
-describe('the next segment', () => {
+describe('beginning a segment', () => {
   /** Operations of an append that begins a segment. */
   const count = 13;
 
-  it('refuses the frame, and is not needed for the others, whatever fails when it begins', () => {
+  it('refuses the frame, and does not affect the other frames, if any operation fails', () => {
     for (let at = 1; at <= count; at++) {
       const made = writeFrames(2);
       for (const _ of prepareSpare(made.journal));
@@ -168,7 +168,7 @@ describe('the next segment', () => {
     }
   });
 
-  it('has its header, although another thread puts a spare of the same name there meanwhile', () => {
+  it('writes its header, even if another thread puts a spare of the same name there', () => {
     const { disk, journal, writer } = writeFrames(2);
     disk.remove('spare-0000000000');
     const other = prepareSpare(journal);
@@ -186,7 +186,7 @@ describe('the next segment', () => {
     expect(replay(journal)).toEqual([1, 2, 3]);
   });
 
-  it('begins in a segment that was recycled a moment ago, and whose new name is not on disk', () => {
+  it('succeeds in a recycled segment whose new name is not on disk yet', () => {
     const made = writeFrames(4);
     made.disk.remove('spare-0000000000');
     recycle(made.journal, 2);
@@ -197,7 +197,7 @@ describe('the next segment', () => {
   });
 });
 
-it('a store that is ahead of the journal is followed by frames after its own', () => {
+it('the writer of a store that is ahead of the journal appends frames after the last frame of the store', () => {
   const { journal } = writeFrames(2);
   const reader = new JournalReader(journal, 10);
   expect([...reader.frames()]).toEqual([]);
@@ -207,7 +207,7 @@ it('a store that is ahead of the journal is followed by frames after its own', (
 });
 
 describe('a full disk', () => {
-  it('fails the preparation of a spare, and then appends; both succeed when there is space again', () => {
+  it('makes the preparation of a spare and later appends fail until there is space again', () => {
     const { disk, journal, writer } = writeFrames(2);
     disk.remove('spare-0000000000');
     for (const free of [0, 1, 4_096, segmentSize - 1]) {
@@ -222,13 +222,13 @@ describe('a full disk', () => {
     expect(replay(journal)).toEqual([1, 2, 3]);
   });
 
-  it('does not keep a process from starting on the spare of the one before', () => {
+  it('does not prevent a process from starting on the spare of the previous process', () => {
     const { disk, journal } = writeFrames(2);
     disk.capacity = 2 * segmentSize;
     expect(new JournalWriter(journal, 2).append(body(3))).toBe(3);
   });
 
-  it('keeps a process without a spare from starting, until there is space', () => {
+  it('prevents a process without a spare from starting until there is space', () => {
     const { disk, journal } = writeFrames(2);
     disk.remove('spare-0000000000');
     disk.capacity = segmentSize;
@@ -238,7 +238,7 @@ describe('a full disk', () => {
     expect(new JournalWriter(journal, 2).append(body(3))).toBe(3);
   });
 
-  it('leaves nothing of a spare whose preparation was abandoned or killed', () => {
+  it('has no remains of a spare whose preparation was abandoned or killed', () => {
     const { disk, journal } = makeJournal();
     const preparing = prepareSpare(journal);
     preparing.next();

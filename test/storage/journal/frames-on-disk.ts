@@ -4,30 +4,30 @@ import type { Journal } from '../../../src/storage/journal/segment.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
 import { LossyDisk } from './lossy-disk.ts';
 
-/** A disk with a journal, and the writer of the process that made it. */
+/** A disk with a journal, and the writer of the process that began the journal. */
 export interface FramesOnDisk {
   readonly disk: LossyDisk;
   readonly journal: Journal;
   readonly writer: JournalWriter;
 }
 
-/** Bytes. A segment has space for two frames. */
+/** Size of a segment, bytes. It has space for two frames. */
 export const segmentSize = 12_288;
 export const sizeOfFrame = 3_024;
 
-/** The body of a frame. No two differ in a few bytes only. */
+/** The body of a frame. Two bodies never differ in a few bytes only. */
 export function createBody(sequence: number): string {
   return `${sequence}:`.padEnd(sizeOfFrame - 16, String.fromCharCode(97 + (sequence % 26)));
 }
 
-/** @param random what the disk draws when it fails or loses power */
+/** @param random the random numbers of the disk when it fails or loses power */
 export function makeJournal(random = () => 0, size = segmentSize): FramesOnDisk {
   const disk = new LossyDisk(random);
   const journal = { files: disk, id: Buffer.alloc(16, 1), segmentSize: size };
   return { disk, journal, writer: new JournalWriter(journal, 0) };
 }
 
-/** Appends frames, with a spare ready for each. */
+/** Appends frames, with a spare ready for each frame. */
 export function appendFrames(journal: Journal, writer: JournalWriter, from: number, to: number): void {
   for (let sequence = from; sequence <= to; sequence++) {
     for (const _ of prepareSpare(journal));
@@ -42,7 +42,7 @@ export function writeFrames(last: number): FramesOnDisk {
   return made;
 }
 
-/** One segment with the frames from 5 on, and whole frames of an older generation behind them, each in its place. */
+/** One segment with the frames from 5 on, followed by whole frames of an older generation, each in its place. */
 export function writeRecycled(last: number): FramesOnDisk {
   const { disk, journal, writer: older } = makeJournal(undefined, 24_576);
   for (let sequence = 1; sequence <= 4; sequence++) older.append([Buffer.alloc(4_000, sequence)]);
@@ -52,7 +52,7 @@ export function writeRecycled(last: number): FramesOnDisk {
   return { disk, journal, writer };
 }
 
-/** The numbers of the frames that a replay returns. Each has the body, or the beginning of the body, that it must have. */
+/** The numbers of the frames that a replay returns. Each frame must have its body, or the beginning of its body. */
 export function replay(journal: Journal, after = 0): number[] {
   return [...new JournalReader(journal, after).frames()].map(({ sequence, body }) => {
     if (!createBody(sequence).startsWith(Buffer.from(body).toString())) throw new Error(`Frame ${sequence} differs`);

@@ -12,13 +12,13 @@ const olderFrame = writeFrames(1)
   .disk.contents('0000000001.segment')
   .slice(atPage, atPage + length);
 
-/** The newest segment holds frame 6, which is harmed, alone or after frame 5. */
+/** The newest segment holds frame 6, which is damaged, alone or after frame 5. */
 describe.each<[string, number, () => FramesOnDisk]>([
-  ['in a new segment', afterFrame5, () => writeFrames(5)],
-  ['in a recycled segment', afterFrame5, () => writeRecycled(5)],
-  ['alone in a new segment', atPage, () => startedAt6(writeFrames(5))],
-  ['alone in a recycled segment', atPage, () => startedAt6(writeRecycled(5))],
-])('the last frame %s', (_, begin, write) => {
+  ['last frame in a new segment', afterFrame5, () => writeFrames(5)],
+  ['last frame in a recycled segment', afterFrame5, () => writeRecycled(5)],
+  ['only frame in a new segment', atPage, () => startedAt6(writeFrames(5))],
+  ['only frame in a recycled segment', atPage, () => startedAt6(writeRecycled(5))],
+])('the %s', (_, begin, write) => {
   const offsets = Array.from({ length }, (_, index) => begin + index);
   let made: FramesOnDisk;
   let name: string;
@@ -30,7 +30,7 @@ describe.each<[string, number, () => FramesOnDisk]>([
     whole = made.disk.contents(name);
   });
 
-  /** What a replay returns when the newest segment was altered. */
+  /** The result of a replay of an altered newest segment. */
   function replayAltered(alter: (bytes: Uint8Array) => Uint8Array): number[] {
     made.disk.alter(name, () => alter(whole.slice()));
     return replay(made.journal, 4);
@@ -41,7 +41,7 @@ describe.each<[string, number, () => FramesOnDisk]>([
     expect(made.disk.contents(name)).toEqual(whole);
   });
 
-  it('is not there, and reported as incomplete, when any of its bytes is another', () => {
+  it('is not returned, and is reported as incomplete, if any of its bytes differs', () => {
     for (const at of offsets) {
       const found = replayAltered((bytes) => {
         bytes[at]! ^= 1 << (at % 8);
@@ -54,7 +54,7 @@ describe.each<[string, number, () => FramesOnDisk]>([
     }
   });
 
-  it('is not reported as incomplete when it is whole, was not begun, or was refused', () => {
+  it('is not reported as incomplete if it is whole, was not begun, or was refused', () => {
     expect(incompleteIn(made.journal)).toBeUndefined();
     replayAltered((bytes) => bytes.fill(0, begin, begin + 16));
     expect(incompleteIn(made.journal)).toBeUndefined();
@@ -65,7 +65,7 @@ describe.each<[string, number, () => FramesOnDisk]>([
     ['zeros', () => new Uint8Array(length)],
     ['an older frame', () => olderFrame],
     ['noise', () => Uint8Array.from({ length }, (_, index) => (index * 7_919) >> 3)],
-  ])('is not there when it ends at any byte, and %s follow', (_, before) => {
+  ])('is not returned if it ends at any byte, followed by %s', (_, before) => {
     for (const at of offsets) {
       const rest = before().subarray(at - begin);
       const found = replayAltered((bytes) => {
@@ -76,14 +76,14 @@ describe.each<[string, number, () => FramesOnDisk]>([
     }
   });
 
-  it('is damage when the file ends at any of its bytes', () => {
+  it('is reported as damaged if the file ends at any of its bytes', () => {
     for (const at of offsets)
       expect(() => replayAltered((bytes) => bytes.slice(0, at))).toThrow(
         `Cannot read journal segment /journal/${name} at offset ${at}: it has ${at} bytes instead of`,
       );
   });
 
-  it('is written again by the next process, and then only that one counts', () => {
+  it('is replaced by the frame that the next process appends', () => {
     const { disk, journal } = made;
     expect(replayAltered((bytes) => bytes.fill(0, begin + 100))).toEqual([5]);
     appendFrames(journal, new JournalWriter(journal, 5), 6, 7);

@@ -1,6 +1,6 @@
 import type { JournalFile, JournalFiles } from '../../../src/storage/journal/files.ts';
 
-/** What a file system is asked to do. `create` is the mode of `open` that makes a file. */
+/** An operation of the file system. `create` is the mode of `open` that makes a file. */
 export interface Operation {
   readonly kind:
     | 'list'
@@ -19,15 +19,15 @@ export interface Operation {
 }
 
 /**
- * `short`: a write stops half-way, without an error. `lie`: the operation reports success, and does nothing. `kill`: the process
- * ends before it, so this operation and all later ones throw, until the next process begins.
+ * `short`: a write stops half-way, without an error. `lie`: the operation reports success, and does nothing. `kill`:
+ * the process ends before the operation, so this operation and all later ones throw, until the next process begins.
  */
 export type Fault = 'EIO' | 'ENOSPC' | 'EMFILE' | 'short' | 'lie' | 'kill';
 
 const sector = 512;
 const sectorsOfPage = 8;
 
-/** A file: what processes see, what is on disk, and per sector what was written since the last sync. */
+/** A file: the content that processes see, the content on disk, and the writes to each sector since the last sync. */
 interface Inode {
   seen: Uint8Array;
   disk: Uint8Array;
@@ -37,15 +37,16 @@ interface Inode {
 type EntryChange = (entries: Map<string, Inode>) => void;
 
 /**
- * A file system in memory, without mercy. A power loss keeps any version of each unsynced sector, or of each page, and any of the
- * unsynced changes to the directory. After a failed sync, a part is on disk, and nothing else will ever be.
+ * A file system in memory that loses everything it can. A power loss keeps any version of each unsynced sector, or of
+ * each page, and any of the unsynced changes to the directory. After a failed sync, some of the data is on disk, and
+ * the rest never gets there.
  */
 export class LossyDisk implements JournalFiles {
   readonly directory = '/journal';
   readonly operations: Operation[] = [];
-  /** Asked before each operation. */
+  /** Returns the fault of an operation. Called before each operation. */
   fault: (operation: Operation) => Fault | undefined = () => undefined;
-  /** The bytes that all files may occupy. */
+  /** Maximum number of bytes of all files together. */
   capacity = Number.POSITIVE_INFINITY;
   readonly #random: () => number;
   #entries = new Map<string, Inode>();
@@ -98,12 +99,12 @@ export class LossyDisk implements JournalFiles {
     this.#changes = [];
   }
 
-  /** Begins the next process after one that was killed. Files that are open are to be forgotten. */
+  /** Begins the next process after one was killed. Open files must be forgotten. */
   restart(): void {
     this.#isKilled = false;
   }
 
-  /** As `restart`, with what may be on disk. */
+  /** Begins the next process as `restart` does, with one of the possible states of the disk. */
   losePower(): void {
     this.restart();
     const isOrdered = this.#random() < 0.5;
@@ -119,7 +120,7 @@ export class LossyDisk implements JournalFiles {
     }
   }
 
-  /** Changes a file behind the back of the journal, and durably. */
+  /** Changes a file durably, without the knowledge of the journal. */
   alter(name: string, change: (bytes: Uint8Array) => Uint8Array): void {
     const inode = this.#entries.get(name)!;
     inode.seen = change(inode.seen.slice());
@@ -127,7 +128,7 @@ export class LossyDisk implements JournalFiles {
     inode.unsynced.clear();
   }
 
-  /** What is in a file. */
+  /** The content of a file. */
   contents(name: string): Uint8Array {
     return this.#entries.get(name)!.seen.slice();
   }
@@ -205,7 +206,7 @@ export class LossyDisk implements JournalFiles {
     }
   }
 
-  /** How many of a sector's unsynced versions have reached the disk: drawn per sector, or the same share for a whole page. */
+  /** Draws the number of unsynced versions on disk: per sector, or the same share for a whole page. */
   #draw(): (versions: readonly Uint8Array[], index: number) => number {
     const isByPage = this.#random() < 0.5;
     const shares = new Map<number, number>();

@@ -8,21 +8,21 @@ import { shortageIn } from '../../../src/storage/lmdb/disk.ts';
 import { seededRandom } from '../../support/random.ts';
 import { type Fault, LossyDisk, type Operation } from './lossy-disk.ts';
 
-/** What a random schedule does next. */
+/** A step of a random schedule. */
 export interface Step {
   readonly action: 'append' | 'read' | 'fold' | 'forget' | 'prepare' | 'recycle' | 'restart' | 'stop';
-  /** The size of a frame, or how many frames are folded. */
+  /** The size of a frame, or the number of frames to fold. */
   readonly amount: number;
-  /** What happens during this step, and then during each start that follows. */
+  /** The troubles during this step, and then during each startup that follows. */
   readonly troubles: readonly Trouble[];
 }
 
-/** What happens to some operations of the file system, one after another. */
+/** A fault of some operations of the file system, one after another. */
 export interface Trouble {
   readonly what: Fault | 'power loss';
-  /** Which operations are counted. */
+  /** The kinds of operations that are counted. */
   readonly kinds: readonly Operation['kind'][];
-  /** The first one that it happens to, from 1, and the number of them. */
+  /** The first operation with the fault, from 1, and below the number of such operations. */
   readonly at: number;
   readonly times: number;
 }
@@ -30,18 +30,18 @@ export interface Trouble {
 const segmentSize = 12_288;
 
 /**
- * A process that appends, folds and restarts on a disk that fails, and what must hold: each acknowledged frame is read once, in
- * order, and no refused one is ever read.
+ * A process that appends, folds and restarts on a disk that fails. Each acknowledged frame must be read once, in order,
+ * and refused frames must never be read.
  */
 export class Schedule {
   readonly #disk: LossyDisk;
   readonly #journal: Journal;
   readonly #random: () => number;
-  /** The bodies that were read or acknowledged, in order: from then on they stay. */
+  /** The bodies that were read or acknowledged, in order. They must stay. */
   #settled: string[] = [];
-  /** The body of a frame that is in the journal, or is not. */
+  /** The body of a frame that is possibly in the journal. */
   #unknown: string | undefined;
-  /** What the store holds durably: the bodies of frames 1 to the position. */
+  /** The durable content of the store: the bodies of frames 1 to the position. */
   #stored: string[] = [];
   /** Frames that were read and are not in the store. */
   #unfolded: string[] = [];
@@ -64,7 +64,7 @@ export class Schedule {
     },
   };
 
-  /** @param lies which operations do nothing: a control, whose schedules must fail */
+  /** @param lies selects operations that do nothing. It is a control, whose schedules must fail */
   constructor(seed: number, lies: (operation: Operation) => boolean = () => false) {
     this.#random = seededRandom(seed);
     this.#disk = new LossyDisk(this.#random);
@@ -83,7 +83,7 @@ export class Schedule {
     for (let next = 1; !isDone; next++) isDone = this.#attempt(() => this.#start(), troubles[next]);
   }
 
-  /** Does something in trouble. Returns false if the process ended. */
+  /** Does something under a fault. Returns false if the process ended. */
   #attempt(act: () => void, trouble: Trouble | undefined): boolean {
     const { fault } = this.#disk;
     let isTroubled = false;
@@ -110,7 +110,7 @@ export class Schedule {
 
   #append(size: number): void {
     const body = `${++this.#bodies}:${'x'.repeat(size)}`;
-    // A frame in a frame must not be taken for one: a body may hold anything, and so bytes of this journal too.
+    // A frame in the body of a frame must not be read as a frame: a body can contain bytes of this journal.
     const echo = size % 3 === 0 ? this.#echo(size) : '';
     try {
       this.#unknown = body + echo;
@@ -125,7 +125,7 @@ export class Schedule {
     }
   }
 
-  /** Bytes of a segment, from a place where a frame may begin to one where a frame may begin. */
+  /** Bytes of a segment, between two places where a frame can begin. */
   #echo(size: number): string {
     const name = this.#disk.list().find((each) => each.endsWith('.segment'))!;
     const from = 4096 + 8 * (size % 100);
@@ -138,12 +138,12 @@ export class Schedule {
     expectSame(this.#stored.concat(this.#unfolded), this.#settled);
   }
 
-  /** One transaction of the store: its contents and its position. */
+  /** Does one transaction of the store: its contents and its position. */
   #fold(count: number): void {
     this.#stored = this.#stored.concat(this.#unfolded.splice(0, count));
   }
 
-  /** A fold that failed: what was read is read again. */
+  /** Undoes a failed fold: the frames are read again. */
   #readAgain(): void {
     this.#unfolded = [];
     this.#reader = new JournalReader(this.#journal, this.#stored.length);
@@ -156,7 +156,7 @@ export class Schedule {
     preparing.return();
   }
 
-  /** Starts a process: folds what the one before has left, and begins a segment. */
+  /** Starts a process: folds the frames that the previous process has left, and begins a segment. */
   #start(): void {
     this.#unfolded = [];
     this.#reader = new JournalReader(this.#journal, this.#stored.length);
@@ -167,7 +167,7 @@ export class Schedule {
     const found = this.#stored.concat(this.#unfolded);
     const isUnknownFound = this.#unknown !== undefined && found.length === this.#settled.length + 1;
     expectSame(found, isUnknownFound ? [...this.#settled, this.#unknown!] : this.#settled);
-    // The store takes all of them before the writer begins.
+    // The store has all of these frames before the writer begins.
     this.#stored = [...found];
     this.#unfolded = [];
     recycle(this.#journal, found.length, found.length);
@@ -177,7 +177,7 @@ export class Schedule {
     this.#unknown = undefined;
   }
 
-  /** Whatever happened, the frames are there after one more power loss, and fold. */
+  /** Checks that the frames are there after one more power loss, and that they can be folded. */
   #settle(): void {
     this.#disk.losePower();
     this.#start();
@@ -187,7 +187,7 @@ export class Schedule {
   }
 }
 
-/** As `toEqual`, which takes most of the time of a schedule. */
+/** Compares as `toEqual` does, which would take most of the time of a schedule. */
 function expectSame(found: readonly string[], wanted: readonly string[]): void {
   const isSame = found.length === wanted.length && found.every((body, index) => body === wanted[index]);
   if (!isSame) expect(found).toEqual(wanted);

@@ -53,8 +53,8 @@ function check(lies?: (operation: Operation) => boolean) {
   );
 }
 
-describe('random schedules of appends, folds, crashes and failures', () => {
-  it('lose nothing that was acknowledged, and return nothing twice or refused', {
+describe('the journal in random schedules of appends, folds, crashes and failures', () => {
+  it('loses no acknowledged frame, and returns no frame twice and no refused frame', {
     timeout: 120_000 + 20 * numRuns,
   }, () => {
     const details = check();
@@ -66,7 +66,7 @@ describe('random schedules of appends, folds, crashes and failures', () => {
     ['a directory that is not synced', ({ kind }) => kind === 'syncDirectory'],
     ['a spare whose header is not synced', ({ kind, name }) => kind === 'sync' && name === 'next.tmp'],
     ['refused frames that are not invalidated', ({ kind, length }) => kind === 'write' && length === 16],
-  ])('fail for %s', (_, lies) => {
+  ])('fails the check with %s', (_, lies) => {
     expect(check(lies).failed).toBe(true);
   });
 });

@@ -17,7 +17,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 describe.each<[string, () => JournalFiles]>([
   ['node:fs', () => journalDirectory(join(root, `made/${++directories}`))],
   ['the disk of the tests', () => new LossyDisk(seededRandom(1))],
-])('on %s', (_, makeFiles) => {
+])('JournalFiles on %s', (_, makeFiles) => {
   let files: JournalFiles;
   beforeEach(() => {
     files = makeFiles();
@@ -50,7 +50,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(files.size('a')).toBe(4);
     });
 
-    it('keeps what it holds when it is opened for writing, and is empty when it is created again', () => {
+    it('keeps its content if it is opened for writing, and is empty if it is created again', () => {
       write('a', 'ab');
       files.open('a', 'write').write(Buffer.from('c'), 0);
       expect(read('a')).toBe('cb');
@@ -58,7 +58,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(read('a')).toBe('');
     });
 
-    it('replaces another when it is renamed', () => {
+    it('replaces another file when it is renamed', () => {
       write('a', 'new');
       write('b', 'old');
       files.rename('a', 'b');
@@ -87,7 +87,7 @@ describe.each<[string, () => JournalFiles]>([
     });
   });
 
-  describe('a journal', () => {
+  describe('the journal', () => {
     let journal: Journal;
     beforeEach(() => {
       journal = { files, id: Buffer.alloc(16, 1), segmentSize: 12_288 };
@@ -130,7 +130,7 @@ describe.each<[string, () => JournalFiles]>([
       }
     });
 
-    it.each([-24, -16, -8, 0, 8])('is read in chunks, and a frame ends %i bytes after one', (distance) => {
+    it.each([-24, -16, -8, 0, 8])('is read in chunks, with a frame that ends %i bytes after a chunk', (distance) => {
       journal = { ...journal, segmentSize: 4 * chunk };
       const lengths = [chunk - 16 + distance, 5_000, 2 * chunk, 700_000];
       const writer = new JournalWriter(journal, 0, journal.segmentSize);
@@ -155,7 +155,7 @@ describe.each<[string, () => JournalFiles]>([
       append(writer, 3, 3);
     });
 
-    it('accepts a frame that fills a segment, and refuses a longer one', () => {
+    it('accepts a frame that fills a segment, and refuses a longer frame', () => {
       const writer = new JournalWriter(journal, 0, 8_192);
       prepare();
       const fill = Buffer.alloc(12_288 - 4_096 - 16, 'y');
@@ -164,7 +164,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(texts(new JournalReader(journal, 0))).toEqual([fill.toString()]);
     });
 
-    it('recycles segments of the right size, and removes others', () => {
+    it('recycles segments of the right size, and removes other segments', () => {
       const writer = new JournalWriter(journal, 0, 8_192);
       for (let frame = 1; frame < 6; frame++, prepare()) append(writer, frame, frame);
       prepare();

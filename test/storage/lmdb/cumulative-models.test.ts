@@ -4,7 +4,7 @@ import { digestBytes } from '../../../src/storage/commit/records.ts';
 import { interval } from '../../support/cumulative.ts';
 import { openStore, start, type Totals } from '../../support/cumulative-store.ts';
 
-/** What a process does in one interval: counts, then sends, and misses the answer or not. */
+/** A step of a process in one interval: it counts, then sends, and possibly misses the response. */
 const step = fc.record({
   process: fc.nat(3),
   counted: fc.dictionary(fc.constantFrom('a/yes', 'a/no', 'b/yes'), fc.integer({ min: 1, max: 9 }), { minKeys: 1 }),
@@ -14,7 +14,7 @@ const step = fc.record({
   restarts: fc.boolean(),
 });
 
-/** The bucket of a process that is not confirmed. */
+/** The unconfirmed bucket of a process. */
 interface Open {
   start: number;
   totals: Record<string, number>;
@@ -27,7 +27,7 @@ function count(open: Open, counted: Totals, expected: Record<string, number>): v
   }
 }
 
-test('each check counts once, whatever requests, answers and servers are lost', async () => {
+test('each check counts once, even if requests, responses and servers are lost', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const store = openStore();
@@ -55,7 +55,7 @@ test('each check counts once, whatever requests, answers and servers are lost', 
   );
 });
 
-test('no check of sibling processes is lost, whose identities and starts are the same', () => {
+test('no check is lost of sibling processes with equal identities and starts', () => {
   const checks = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 8 });
   const delay = fc.oneof(fc.nat(1), fc.nat(interval / 2));
   const delays = fc.array(delay, { minLength: 8, maxLength: 8 });

@@ -22,7 +22,7 @@ const unknownInterval = { interval: 0 };
 describe('a message of an SDK that repeats buckets', () => {
   test.each<[string, readonly SentMessage[], Totals, unknown[]]>([
     [
-      'counts once if one of the SDK for Go is received again',
+      'counts once if the SDK for Go sent it and it is received again',
       [
         [{ 'a/yes': 5, 'a/no': 1, sales: 2, queue: 7 }, 0, forGo],
         [{ 'a/yes': 5, 'a/no': 1, sales: 2, queue: 7 }, 0, forGo],
@@ -31,7 +31,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['repeated', 1]],
     ],
     [
-      'counts in full if another process of the SDK for Node sends an equal one in the same millisecond',
+      'counts in full if another process of the SDK for Node sends an equal message in the same millisecond',
       [
         [{ 'a/yes': 5, 'a/no': 1, sales: 2, queue: 7 }, 0],
         [{ 'a/yes': 5, 'a/no': 1, sales: 2, queue: 7 }, 0],
@@ -40,7 +40,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['possible_repeat', 1]],
     ],
     [
-      'counts the difference to one that is an interval older',
+      'counts the difference to a message that is an interval older',
       [
         [{ 'a/yes': 5, 'a/blue': 5, 'b/no': 1, sales: 2.5 }, 0],
         [{ 'a/yes': 8, 'a/blue': 6, 'b/no': 1, 'c/yes': 4, sales: 4 }, interval],
@@ -77,7 +77,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['possible_repeat', 2]],
     ],
     [
-      'counts in full if it has less of a flag',
+      'counts in full if it has fewer checks of a flag',
       [
         [{ 'a/yes': 5, 'b/no': 2 }, 0],
         [{ 'a/yes': 9, 'b/no': 1 }, interval],
@@ -113,7 +113,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['repeated', 1]],
     ],
     [
-      'has the interval of the first bucket if it does not state one',
+      'has the interval of the first bucket if it does not state an interval',
       [
         [{ 'a/yes': 5 }, 0, unknownInterval],
         [{ 'a/yes': 6 }, 1000, { ...unknownInterval, length: interval + 1000 }],
@@ -197,14 +197,14 @@ describe('a registration', () => {
     expect(store.sums()).toEqual({ 'a/yes': 7 });
   });
 
-  test('of an SDK that never repeats a bucket makes similar messages count in full', () => {
+  test('makes similar messages count in full if it states that its SDK never repeats a bucket', () => {
     const store = openStore();
     store.send({}, start, registration({ repeats: repeats.never }));
     for (const _ of [1, 2]) store.send({ 'a/yes': 5 }, start, { ...unnamed, repeats: repeats.whole });
     expect(store.sums()).toEqual({ 'a/yes': 10 });
   });
 
-  test('is remembered as long as its sender sends', () => {
+  test('is remembered until its sender stops sending', () => {
     const store = openStore();
     store.send({}, start, registration({ repeats: repeats.withoutVariants, interval }));
     const step = cumulativeLifeMs * 0.7;
@@ -216,16 +216,16 @@ describe('a registration', () => {
   });
 });
 
-test('two names of one series in a message are added', () => {
+test('the amounts of two names of one series in a message are added', () => {
   const store = openStore();
-  const [ref] = store.rowsOf({ 'a/yes': 0 });
+  const [ref] = store.flattenTotals({ 'a/yes': 0 });
   const twice = (one: number, other: number) => [ref!, opensFeature, one, ref!, opensFeature, other];
   store.send({}, start, { rows: twice(2, 3) });
   store.send({}, start + interval, { rows: twice(3, 4) });
   expect(store.sums()).toEqual({ 'a/yes': 7 });
 });
 
-test('messages are forgotten after their life, which each later one extends', () => {
+test('messages are forgotten after their lifetime, which each later message extends', () => {
   const store = openStore();
   const other = { identity: digestBytes(1, 9, 9, 9) };
   store.send({ 'a/yes': 5 }, start);
@@ -236,7 +236,7 @@ test('messages are forgotten after their life, which each later one extends', ()
   expect(store.rows()).toBe(2 + 1);
 });
 
-test('an application with too many messages forgets its oldest start, and nothing of another application', async () => {
+test('an application with too many messages forgets its oldest start, and no message of another application', async () => {
   const store = temporaryUsage();
   const totals = new CumulativeTotals(store.cumulative, 10);
   const of = (application: number, begun: number) =>
@@ -257,7 +257,7 @@ test('an application with too many messages forgets its oldest start, and nothin
   });
 });
 
-test('a frame without cumulative messages has the version that earlier releases read', () => {
+test('an envelope without cumulative messages has the version that earlier releases read', () => {
   const readVersion = (batch: Batch) => {
     const body = Buffer.concat(encodeEnvelope(batch.seal()));
     return [body.readUInt32LE(0), decodeEnvelope(body).cumulative];

@@ -44,7 +44,7 @@ function overwrite(file: string, position: number, bytes: Buffer): void {
   closeSync(descriptor);
 }
 
-test('a new, a prepared and a used directory are in order', async () => {
+test('a new, a prepared and a used directory pass the check', async () => {
   const data = await openUsed();
   checkDataFiles(data);
   const lmdb = openLmdb(`${data}/accounts`);
@@ -92,7 +92,10 @@ test('missing accounts are not recreated if usage exists', async () => {
   expect(() => openAccountTables(data)).toThrow(`Cannot open ${data}/accounts/data.mdb: it is missing`);
 });
 
-/** Puts and deletes records of all sizes, some too long for a page. Returns how often the file ended before its last page. */
+/**
+ * Puts and deletes records of all sizes, some too long for a page. Returns the number of times that the file ended
+ * before its last page.
+ */
 function workOn(data: string, lmdb: LmdbEnvironment, tables: readonly Table[]): number {
   const random = seededRandom(1);
   const below = (end: number) => Math.floor(random() * end);
@@ -125,7 +128,7 @@ function readLastPage(data: string): number {
 const listRecords = (tables: readonly Table[]) =>
   tables.map((table) => Array.from(table.getRange(), ({ key, value }) => `${key} ${value.toString('latin1')}`));
 
-test('a file may end before an unused last page, but not before a page in use', async () => {
+test('a file can end before an unused last page, but not before a page in use', async () => {
   const data = temporaryDirectory();
   const open = () => {
     const lmdb = openLmdb(`${data}/accounts`);
@@ -136,7 +139,7 @@ test('a file may end before an unused last page, but not before a page in use', 
   const records = listRecords(first.tables);
   await first.lmdb.close();
 
-  // The file is as short as it may be, and complete.
+  // The file has the minimum length, and is complete.
   const file = readFileSync(getFile(data));
   const cut = (pages: number) => writeFileSync(getFile(data), file.subarray(0, pages * pageSize));
   let pages = file.length / pageSize;
@@ -158,7 +161,7 @@ function isInOrder(data: string): boolean {
   }
 }
 
-test('no directory appears before all are created', async () => {
+test('no directory appears before all directories are created', async () => {
   const data = temporaryDirectory();
   await createAtomically(data, async (aside) => {
     for (const name of ['first', 'second']) {
@@ -170,7 +173,7 @@ test('no directory appears before all are created', async () => {
   expect(readdirSync(data).sort()).toEqual(['first', 'second']);
 });
 
-test('a failure leaves nothing behind, and remains of a power loss are harmless', async () => {
+test('a failure leaves nothing behind, and the remains of a power loss are harmless', async () => {
   const data = temporaryDirectory();
   let half = '';
   const failing = createAtomically(data, async (aside) => {
@@ -193,10 +196,10 @@ test.each([
   ['a system error', () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })],
   ["LMDB's error", () => Object.assign(new Error('No space left on device'), { code: constants.errno.ENOSPC })],
   [
-    'its cause',
+    'the cause of an error',
     () => new Error('Cannot make lock.mdb', { cause: Object.assign(new Error('quota'), { code: 'EDQUOT' }) }),
   ],
-])('a full disk is reported with the remedy, if %s says so', async (_, error) => {
+])('a full disk is reported with the remedy if %s reports it', async (_, error) => {
   const data = temporaryDirectory();
   const failing = createAtomically(data, async () => {
     throw error();

@@ -32,7 +32,7 @@ function transact<T>(store: UsageTables, action: () => T): T {
   return store.lmdb.transactionSync(action);
 }
 
-/** Sweeps in small steps until nothing is left. @returns number of people examined */
+/** Sweeps in small steps until nothing is left. @returns the number of people visited */
 function sweep(store: UsageTables, seconds: number, limit = 2): number {
   let total = 0;
   for (let some = -1; some !== 0; total += some) {
@@ -98,7 +98,7 @@ test('a sweep removes exactly the expired exposures', async () => {
   );
 });
 
-test('a sweep examines at most its limit of people, and each of them once', async () => {
+test('a sweep visits at most its limit of people, and each of them once', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     for (let person = 1; person <= 5; person++) see(store, createKey(person), 0, start);

@@ -36,7 +36,7 @@ test('files with secrets are readable by their owner only, whatever the umask', 
   expect(await openBoth(temporaryDirectory())).toEqual(ownersOnly);
 });
 
-test('readable files are made private again', async () => {
+test('files that others can read become private again', async () => {
   const data = temporaryDirectory();
   await openBoth(data);
   for (const name of Object.keys(ownersOnly)) chmodSync(join(data, name), name.includes('.') ? 0o644 : 0o755);

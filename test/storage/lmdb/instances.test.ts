@@ -54,7 +54,7 @@ const listEnds = (store: UsageTables) => [1, 2, 3].map((n) => findEnd(store, 'an
 const getProfile = (store: UsageTables, name: string, application = 1) =>
   findProfile(store, application, digestIdentity(secret, application, name));
 
-test('the previous id stays valid for the grace period, and the one before it becomes invalid', async () => {
+test('the previous id stays valid for the grace period, and the id before it becomes invalid', async () => {
   const store = temporaryUsage();
   transact(store, () => mint(store, 'ann', 1));
   transact(store, () => mint(store, 'ann', 2, start + 1));
@@ -64,7 +64,7 @@ test('the previous id stays valid for the grace period, and the one before it be
   expect(getProfile(store, 'ann')).toBe('{"identity":"ann","n":3}');
 });
 
-test('replacing an id does not extend its life', async () => {
+test('replacing an id does not extend its lifetime', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     mint(store, 'ann', 1);
@@ -94,7 +94,7 @@ test('equal identities in two applications are independent', async () => {
   expect(getProfile(store, 'ann', 2)).toBeUndefined();
 });
 
-test('use extends the life of an id, unless it was replaced or never minted', async () => {
+test('use extends the lifetime of an id, unless it was replaced or never minted', async () => {
   const store = temporaryUsage();
   const expiresAt = start + 40 * day;
   transact(store, () => {
@@ -136,7 +136,7 @@ test('a removed person leaves nothing behind', async () => {
   for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
 });
 
-test('the secret is created once and kept with the store', async () => {
+test('the secret is created once and kept in the store', async () => {
   const data = temporaryDirectory();
   let store = openUsageTables(data);
   const made = openDigestSecret(store, (length) => new Uint8Array(length).fill(7));
@@ -154,7 +154,7 @@ test.each([
   `${createId('ann', 1)}0`,
   createId('ann', 1).toUpperCase(),
   'x'.repeat(78),
-])('%j cannot be an id, and is not looked up', async (text) => {
+])('the text %j cannot be an id, and is not looked up', async (text) => {
   expect(digestOfInstance(text)).toBeUndefined();
 });
 

@@ -25,20 +25,20 @@ import { backUp, steady } from '../backup/data-directory.ts';
 
 const fixtures = fixtureNames();
 
-describe('a data directory of every past layout', () => {
-  it('has a fixture for each', () => {
+describe('data directories of past layouts', () => {
+  it('have a fixture for each layout', () => {
     const wanted = [accountsLayout, usageLayout].map(currentLayout);
     expect(fixtures.length).toBeGreaterThanOrEqual(Math.max(...wanted));
   });
 
-  it('has records in every table of this version, in the latest of them', async () => {
+  it('have records in every table of this version, in the latest fixture', async () => {
     const data = `${freshDirectory()}/data`;
     unpack(fixtures.at(-1)!, data);
     const hint = 'make a fixture that fills these tables: see src/storage/lmdb/README.md';
     expect(await emptyTables(data), hint).toEqual([]);
   });
 
-  test.each(fixtures)('%s is opened, and reads as recorded', async (fixture) => {
+  test.each(fixtures)('the fixture %s is opened, and reads as recorded', async (fixture) => {
     const data = `${freshDirectory()}/data`;
     const stored = unpack(fixture, data);
     const clock = testClock(stored.filledAt + 60_000);
@@ -60,7 +60,7 @@ describe('a data directory of every past layout', () => {
     expect(faults).toEqual([]);
   });
 
-  test.each(fixtures)('%s is restored from the backup of its upgrade', async (fixture) => {
+  test.each(fixtures)('the fixture %s is restored from the backup of its upgrade', async (fixture) => {
     const data = temporaryDirectory();
     const stored = unpack(fixture, data);
     const clock = testClock(stored.filledAt + 60_000);
@@ -76,7 +76,7 @@ describe('a data directory of every past layout', () => {
   });
 });
 
-/** Possible future layouts: the counts of usage move to a table with another name, then get another kind of values. */
+/** Possible future layouts: the counts move to a table with another name, and then get another kind of values. */
 const later: Layout = {
   store: 'usage',
   steps: [
@@ -119,7 +119,7 @@ describe('a store of an earlier layout', () => {
     await again.close();
   });
 
-  it('stays at the last completed step if one fails, and continues from there', async () => {
+  it('stays at the last completed step if a step fails, and continues from there', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const [first, second] = later.steps as [Layout['steps'][0], Layout['steps'][0]];
@@ -144,12 +144,12 @@ describe('a store of an earlier layout', () => {
     await lmdb.close();
   });
 
-  it('is rejected beside a service until the service has migrated it', async () => {
+  it('is rejected next to a service until the service has migrated it', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const next: Layout = { store: 'accounts', steps: [() => {}] };
     expect(() => attachLaidOut(data, next)).toThrow(
-      `Cannot use ${data}: its accounts have layout 1, and this version uses 2; start flagmeter serve`,
+      `Cannot use ${data}: its accounts store has layout 1, and this version uses 2; start flagmeter serve`,
     );
     await openLaidOut(data, next).close();
     await attachLaidOut(data, next).close();
@@ -173,7 +173,7 @@ describe.each([accountsLayout, usageLayout])('a later layout of $store', (layout
   });
 });
 
-it('a new store of usage has the layout of this program', async () => {
+it('a new usage store has the layout of this program', async () => {
   const data = temporaryDirectory();
   const lmdb = openLaidOut(data, later);
   expect(readLayout(lmdb)).toBe(3);

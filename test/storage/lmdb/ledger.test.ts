@@ -72,11 +72,11 @@ test('a row is read back as written', async () => {
     getLedgerTotal(store, ledgerKey({ application: 5, hour: 101, subject: encodeDimensions(refused) })),
   ).toBeUndefined();
   const entries = [...ledgerEntries(store, 5, 100, 101)];
-  expect(entries).toContainEqual({ hour: 100, subject: refused, ...refusedTotal });
-  expect(entries).toContainEqual({ hour: 100, subject: accepted, count: 3, lastAt, example: null });
+  expect(entries).toContainEqual({ hour: 100, dimensions: refused, ...refusedTotal });
+  expect(entries).toContainEqual({ hour: 100, dimensions: accepted, count: 3, lastAt, example: null });
 });
 
-test('a range returns exactly its hours of one application, the latest first', async () => {
+test('a range returns exactly its hours of one application, the latest hour first', async () => {
   const store = temporaryUsage();
   for (const application of [4, 5, 6]) {
     for (const hour of [99, 100, 101, 102, 103]) put(store, application, hour, accepted, application);

@@ -22,7 +22,7 @@ async function serve(data: string): Promise<{ child: ChildProcess; said: string 
 }
 
 describe('a data directory between processes', () => {
-  it('is locked by exactly one of many processes started at once', async () => {
+  it('is locked by exactly one of many processes that start at the same time', async () => {
     const data = `${temporaryDirectory()}/data`;
     const said = (await Promise.all(Array.from({ length: 4 }, () => serve(data)))).map((each) => each.said);
     expect(said.filter((line) => /^(flagmeter ready|The store is prepared)/.test(line))).toHaveLength(1);
@@ -47,7 +47,7 @@ describe('a data directory between processes', () => {
 });
 
 describe('lockDataDirectory', () => {
-  it('is locked by exactly one of many callers in one process, repeatedly', () => {
+  it('locks for exactly one of many callers in one process, repeatedly', () => {
     const directory = temporaryDirectory();
     for (let round = 0; round < 20; round += 1) {
       const lock = lockDataDirectory(directory);
@@ -56,7 +56,7 @@ describe('lockDataDirectory', () => {
     }
   });
 
-  it('stays locked by any path to it, and when it is moved', () => {
+  it('keeps the lock by any path to the directory, and when it is moved', () => {
     const directory = join(temporaryDirectory(), 'x'.repeat(150));
     const lock = lockDataDirectory(directory);
     expect(() => lockDataDirectory(`${directory}/../${'x'.repeat(150)}/`)).toThrow('is using it');

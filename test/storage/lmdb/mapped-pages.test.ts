@@ -16,7 +16,7 @@ function residentKb(file: string): number {
 }
 
 test.skipIf(process.versions['bun'] === undefined)(
-  'releases the pages of a data file, and reads them again with the changes made meanwhile',
+  'openMappedPages releases the pages of a data file, and later reads see all changes',
   async () => {
     const directory = temporaryDirectory();
     const file = join(directory, 'data.mdb');
@@ -45,6 +45,6 @@ test.skipIf(process.versions['bun'] === undefined)(
   },
 );
 
-test.skipIf(process.versions['bun'] !== undefined)('is not available on Node', async () => {
+test.skipIf(process.versions['bun'] !== undefined)('openMappedPages is not available on Node', async () => {
   expect(await openMappedPages()).toBeUndefined();
 });

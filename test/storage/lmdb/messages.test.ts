@@ -32,7 +32,7 @@ test('messages are read in order of time after a restart', async () => {
   await store.lmdb.close();
 });
 
-test('a forgotten message is deleted, and nothing else of that time', async () => {
+test('a forgotten message is deleted, and no other message of that time', async () => {
   const store = temporaryUsage();
   const put = (...messages: MessageChange[]) => store.lmdb.transactionSync(() => putMessages(store, messages));
   put(message(1, 1000), message(2, 1000), message(1, 2000));
@@ -54,7 +54,7 @@ test('expired messages are deleted, some with each commit', async () => {
   expect(messagesSince(store, 0, 1000)).toHaveLength(302 - 66);
 });
 
-test('a permanent message expires no other one, and never expires itself', async () => {
+test('a permanent message makes no other message expire, and never expires itself', async () => {
   const store = temporaryUsage();
   const put = (...messages: MessageChange[]) => store.lmdb.transactionSync(() => putMessages(store, messages));
   const permanent = message(5, permanentAt);

@@ -24,7 +24,7 @@ test('a directory without a server can be used immediately', async () => {
   await wait(() => expect.fail('no wait is expected'));
 });
 
-test('waits for a starting server to open both stores', async () => {
+test('waitUntilSharable waits for a starting server to open both stores', async () => {
   const { data, wait } = await locked();
   const opened = new Map<number, string>([
     [500, 'accounts'],
@@ -41,7 +41,7 @@ test('waits for a starting server to open both stores', async () => {
   expect(waited).toBe(800);
 });
 
-test('waits for a stopping server to exit', async () => {
+test('waitUntilSharable waits for a stopping server to exit', async () => {
   const { lock, wait } = await locked();
   let waited = 0;
   await wait((now) => {
@@ -51,7 +51,7 @@ test('waits for a stopping server to exit', async () => {
   expect(waited).toBe(300);
 });
 
-test('names a server that does not open its stores', async () => {
+test('waitUntilSharable names a server that does not open its stores', async () => {
   const { wait } = await locked();
   await expect(wait(() => {})).rejects.toThrow(
     `with process ${process.pid}, which has locked it but not opened its stores`,

@@ -26,7 +26,7 @@ test.each([
   { what: 'ENOSPC', code: 28 },
   { what: 'EDQUOT', code: 122 },
   { what: 'ENOSPC of the file system', code: 'ENOSPC' },
-])('$what makes the store wait for space, and recover once there is some', ({ code }) => {
+])('$what makes the store wait for space, and recover once there is space', ({ code }) => {
   const { health, ends, lines, waiting } = openHealth(temporaryDirectory());
   health.failed(new CommitError('no room', code));
   expect(health.ready).toBe(false);
@@ -37,7 +37,7 @@ test.each([
 });
 
 test.each(['EMFILE', 'ENFILE', 24, 23])(
-  '%s makes the store wait until a file can be opened, and everyone may read why',
+  '%s makes the store wait until a file can be opened, with a public reason',
   (code) => {
     const { health, ends, lines, waiting } = openHealth(temporaryDirectory());
     health.failed(new CommitError('too many open files', code));
@@ -70,7 +70,7 @@ test('any other failure ends the process, once', () => {
 test.each([
   [1000, [1, 999, 1000, 2500], [1000, 2500]],
   [0, [1, 1e6], []],
-])('with a threshold of %s ms, of commits of %j ms those of %j are slow', (fromMs, taken, slow) => {
+])('a threshold of %s ms marks, among commits of %j ms, %j as slow', (fromMs, taken, slow) => {
   const lines: unknown[] = [];
   const log = { warn: (msg: string, fields = {}) => void lines.push({ msg, ...fields }) };
   const watch = new CommitWatch('usage', { fromMs, log });

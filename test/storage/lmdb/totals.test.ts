@@ -45,7 +45,7 @@ describe('a running total', () => {
     expect(count(total(5), total(7, { at: noon - 60_000 }))).toEqual([5, 2]);
   });
 
-  test('counts only its later increase if it began long ago', () => {
+  test('counts only its later increase if the sender began long ago', () => {
     const known = { fresh: 0 };
     expect(count(total(500, known), total(502, { ...known, at: noon + 1 }))).toEqual([0, 2]);
   });
@@ -80,7 +80,7 @@ describe('a running total', () => {
   });
 });
 
-describe('sweeping running totals', () => {
+describe('sweepTotals', () => {
   function sweep(now: number, limit: number): void {
     store.lmdb.transactionSync(() => {
       let from: Buffer | undefined = Buffer.alloc(0);
@@ -88,7 +88,7 @@ describe('sweeping running totals', () => {
     });
   }
 
-  test('forgets those that were not received for long', () => {
+  test('forgets totals that were not received for long', () => {
     const later = noon + totalLifeMs;
     count(total(5), total(6, { digest: Buffer.alloc(16, 2), received: later }), total(7, { application: 8 }));
     sweep(later, 2);
@@ -97,7 +97,7 @@ describe('sweeping running totals', () => {
     expect([countTotals(store, 7), countTotals(store, 8)]).toEqual([1, 0]);
   });
 
-  test('keeps one that was received again, whatever its value', () => {
+  test('keeps a total that was received again, whatever its value', () => {
     count(total(5), total(4, { received: noon + totalLifeMs }));
     sweep(noon + totalLifeMs + 1, 100);
     expect(count(total(6, { at: noon + 1 }))).toEqual([1]);

@@ -34,7 +34,7 @@ import { roomyLimits, undelayed } from '../../support/roomy-intake.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { addWhole, dump } from '../../support/whole-batch.ts';
 
-/** The packet path behind the checks, and the eraser, with the real store and everything in one thread. */
+/** The packet path without its checks, and the eraser, with the real store and everything in one thread. */
 async function open() {
   const fixture = await openFixture();
   const { directory, clock } = fixture;
@@ -103,7 +103,7 @@ async function open() {
     /** Makes the store refuse the next batch. */
     refuseNext: () => void refused.push(new CommitError('no room', 28)),
     erase: () => eraseDeleted(deps),
-    /** Stops like a process that ends after this number of steps, and starts the next one. */
+    /** Stops like a process that ends after this number of steps, and starts the next process. */
     async eraseAndStop(after: number) {
       steps = after;
       const over = await eraseDeleted(deps);
@@ -111,13 +111,13 @@ async function open() {
       aggregator = createAggregator(store);
       return over;
     },
-    /** Messages are omitted: they name no application. */
+    /** Messages are omitted, because they name no application. */
     left: () => dump(store).filter((record) => !/^(messages|cumulative) /.test(record)),
     close: () => store.lmdb.close(),
   };
 }
 
-test('erasing an application removes everything declared in it, and nothing of others', async () => {
+test('erasing an application removes all of its data, and no data of others', async () => {
   const service = await open();
   const { directory, application, team, intake, clock } = service;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -143,7 +143,7 @@ test('erasing an application removes everything declared in it, and nothing of o
   await service.close();
 });
 
-test('packets in flight when their environment is deleted do not bring it back', async () => {
+test('packets in flight when their environment is deleted do not restore it', async () => {
   const service = await open();
   const { directory, application } = service;
   const batches = Array.from({ length: 95 }, (_, at) => service.send(application, `feature ${at}`));
@@ -155,7 +155,7 @@ test('packets in flight when their environment is deleted do not bring it back',
   await service.close();
 });
 
-test('a ledger row that is added after the wait for such a packet is erased too', async () => {
+test('a ledger row that is added after the wait for such packets is erased too', async () => {
   const service = await open();
   const { directory, application, intake } = service;
   const { number } = application;
@@ -264,7 +264,7 @@ test('an interrupted deletion continues, and ends when nothing is left', async (
   await service.close();
 });
 
-test('an environment recreated under the same name has no old data, and keeps its new data', async () => {
+test('an environment recreated under the same name has only its new data', async () => {
   const service = await open();
   const { directory, application } = service;
   await service.send(application, 'old');

@@ -41,7 +41,7 @@ test('a service started days later rolls up its data, and reports the same sums'
   await later.stop();
 });
 
-test('a report for a time before all retained data is counted, noted, and not erased at once', async () => {
+test('a report for a time before all retained data is counted, noted, and not erased immediately', async () => {
   let now = Date.UTC(2026, 0, 31, 23, 59);
   const clock = { now: () => now, monotonic: systemClock.monotonic };
   const args = ['--keep-minutes', '1', '--keep-hours', '1', '--keep-days', '2'];

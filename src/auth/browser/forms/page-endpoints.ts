@@ -17,14 +17,14 @@ interface Page<Deps> {
   readonly summary: string;
   readonly description?: string;
   readonly query?: TObject;
-  /** The form that our page, or a client, posts. */
+  /** The form that our page or a client posts. */
   readonly form?: TObject;
-  /** Describes the answers by status. A redirect has a `Location`; any other answer is a page. */
+  /** Responses by status. A redirect has a `Location`; any other response is a page. */
   readonly responses: Readonly<Record<number, string>>;
   readonly bind: Endpoint<Deps>['bind'];
 }
 
-/** Declares the endpoints of a page: one shows it, and one receives its form. */
+/** Declares two endpoints of a page: `GET` shows it, and `POST` receives its form. */
 export function pageEndpoints<Deps>(
   path: string,
   access: Access,
@@ -66,7 +66,7 @@ function describeResponse(status: number, description: string): DeclaredResponse
   return { description, headers, content: { 'text/html; charset=utf-8': { schema: { type: 'string' } } } };
 }
 
-/** A redirect, a sign-out by access token, and its refusal. */
+/** Responses without a body: a redirect, a sign-out by access token, and a rejected access token. */
 const withoutBody = [303, 204, 401];
 
 function describeHeaders(status: number): Headers {

@@ -26,7 +26,7 @@ import {
 } from './posted-form.ts';
 import { entered, stepPage } from './second-factor-form.ts';
 
-/** Signs in the user of a passkey. Its device has verified the user, so the passkey is two factors at once. */
+/** Signs in the user of a passkey. The device has verified the user, so the passkey counts as two factors. */
 export async function enterByPasskey(services: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, form, browser } = posted;
   const { client } = purpose;
@@ -63,7 +63,7 @@ export async function proveByPasskey(services: PageServices, posted: PostedForm)
   if (signIn?.missing !== 'second-factor') return signInAgain(services, posted, staleForm);
   const proof = { assertion: readAssertion(form), address: request.remoteAddress, browser, user: signIn.user };
   const again = async (error: FormError) => ({
-    reply: await stepPage(services, formPage(services, request, posted.purpose), signIn, error),
+    response: await stepPage(services, formPage(services, request, posted.purpose), signIn, error),
   });
   try {
     const result = await acceptPasskey(services, proof, (tx, user) => complete(services, posted, tx, user, signIn));
@@ -80,13 +80,13 @@ export async function proveByPasskey(services: PageServices, posted: PostedForm)
   }
 }
 
-/** Completes a sign-in with a new passkey, because the policy demands a second factor and the user has none. */
+/** Completes a sign-in with a new passkey: the policy demands a second factor, which the user does not have yet. */
 export async function enrolByPasskey(services: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, browser } = posted;
   const signIn = await currentSignIn(services, browser);
   if (signIn?.missing !== 'enrolment') return signInAgain(services, posted, staleForm);
   const again = async (error: FormError) => ({
-    reply: await stepPage(services, formPage(services, request, purpose), signIn, error),
+    response: await stepPage(services, formPage(services, request, purpose), signIn, error),
   });
   try {
     const result = await registerPasskey(services, signIn, readNewPasskey(posted), (tx, user) =>
@@ -131,12 +131,13 @@ function explain(failure: PasskeyFailure): FormError {
 const faults = {
   wrong: 'This passkey is unknown here, or was removed. Use another passkey, or sign in another way.',
   stale: 'This page is out of date. Use the passkey again.',
-  cloned: 'This passkey is refused, because a copy of it may be in use. Sign in another way, and remove the passkey.',
+  cloned:
+    'This passkey was rejected, because a copy of it might be in use. Sign in another way, and remove the passkey.',
 } as const;
 
 /**
  * Reads the form of a page that adds a passkey.
- * @throws {OAuthError} `invalid_request` if it is malformed
+ * @throws {OAuthError} `invalid_request` if the form is malformed
  */
 export function readNewPasskey({
   request,

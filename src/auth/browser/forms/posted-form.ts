@@ -19,7 +19,7 @@ export interface PageServices extends SignInServices, SsoServices {}
 
 export interface FormPurpose {
   readonly client: OAuthClient;
-  /** Where the answer is sent; `null` if it stays here. */
+  /** The address that the browser returns to; `null` if it stays on our pages. */
   readonly redirectUri: string | null;
 }
 
@@ -36,7 +36,7 @@ export const staleForm: FormError = {
   text: 'This page is out of date, or the browser rejects cookies. Please sign in again.',
 };
 
-/** The content of a page with a form. A browser without a cookie gets one. */
+/** The content of a page with a form. A browser without a cookie gets a new one. */
 export function formPage(services: PageServices, request: Request, { client, redirectUri }: FormPurpose): FormPage {
   const { issuer, randomBytes } = services;
   const cookie = new BrowserCookie(issuer);
@@ -55,43 +55,43 @@ export function formPage(services: PageServices, request: Request, { client, red
   };
 }
 
-/** The page that a request is for, to which a provider returns the browser. */
+/** The page of a request. A provider returns the browser to it. */
 export function findPage({ path }: Request): AttemptPage {
   return pages.find((page) => path.endsWith(`/${page}`)) ?? 'authorize';
 }
 
 /**
  * Reads a form posted to a page. Returns an error page instead if the form was not made for the browser that sent it.
- * @param stale makes that page; by default the sign-in page
- * @throws {OAuthError} `invalid_request` if it cannot be read
+ * @param stale makes the error page; by default the sign-in page
+ * @throws {OAuthError} `invalid_request` if the form cannot be read
  */
 export async function readPostedForm(
   services: PageServices,
   request: Request,
   purpose: FormPurpose,
   stale = (form: Form) => loginPage(formPage(services, request, purpose), form.get('email') ?? '', staleForm),
-): Promise<PostedForm | { readonly reply: HttpResponse }> {
+): Promise<PostedForm | { readonly response: HttpResponse }> {
   const form = await readForm(request);
   if (isFromElsewhere(request, services.issuer))
-    return { reply: failurePage(403, 'The form was sent by another site') };
+    return { response: failurePage(403, 'The form was sent by another site') };
   const browser = new BrowserCookie(services.issuer).read(request);
-  if (browser === undefined || !isFormToken(browser, form.get('form') ?? '')) return { reply: stale(form) };
+  if (browser === undefined || !isFormToken(browser, form.get('form') ?? '')) return { response: stale(form) };
   return { request, purpose, form, browser };
 }
 
-/** A user who may continue, or the page that comes first. `cookie` is set with the answer. */
+/** A user who can continue, or the page that must come first. `cookie` is set with the response. */
 export type FormResult =
   | { readonly signIn: CurrentSignIn; readonly browser: Browser; readonly cookie: string }
-  | { readonly reply: HttpResponse };
+  | { readonly response: HttpResponse };
 
-/** The sign-in page again, with an error. */
+/** Returns the sign-in page again, with an error. */
 export function signInAgain(
   services: PageServices,
   { request, purpose }: PostedForm,
   error: FormError,
   email = '',
-): { readonly reply: HttpResponse } {
-  return { reply: loginPage(formPage(services, request, purpose), email, error) };
+): { readonly response: HttpResponse } {
+  return { response: loginPage(formPage(services, request, purpose), email, error) };
 }
 
 /** The error while the service is busy. @throws any error that is not a refusal */
@@ -101,7 +101,7 @@ export function busy(error: unknown): FormError {
   return { status, text: 'The service is busy. Please try again in a moment.', retryAfter };
 }
 
-/** The error for a user who may not use a client. */
+/** The error for a user who is not allowed to use a client. */
 export function notAMember(email: string, { client }: FormPurpose): FormError {
   const text = `${email} is not a member of the team that ${client.name} belongs to. Use another account.`;
   return { status: 403, text };

@@ -28,7 +28,7 @@ import {
 
 export const wrongCode: FormError = {
   status: 403,
-  text: 'The code is wrong, has expired, or was used before. Enter the one that the app shows now.',
+  text: 'The code is wrong, has expired, or was used before. Enter the code that the app shows now.',
   typed: true,
 };
 
@@ -38,7 +38,7 @@ const wrongRecoveryCode: FormError = {
   typed: true,
 };
 
-/** A started sign-in: the next page if a step is missing. */
+/** Continues a started sign-in, or returns the page of the missing step. */
 export async function entered(
   services: PageServices,
   { request, purpose }: PostedForm,
@@ -46,7 +46,7 @@ export async function entered(
 ): Promise<FormResult> {
   const cookie = new BrowserCookie(services.issuer).write(browser);
   if (signIn.missing === undefined) return { signIn, browser, cookie };
-  return { reply: await stepPage(services, { ...formPage(services, request, purpose), browser, cookie }, signIn) };
+  return { response: await stepPage(services, { ...formPage(services, request, purpose), browser, cookie }, signIn) };
 }
 
 export async function stepPage(
@@ -82,12 +82,12 @@ export async function showEnrolmentPage(
   return enrolmentPage(page, email, { secret, uri, signed }, error);
 }
 
-/** The secret in the form of that page; `undefined` unless this service has made it for this browser. */
+/** The secret in the form that sets up an app; `undefined` unless this service made it for this browser. */
 export function enrolmentSecretIn({ keys }: PageServices, { form, browser }: PostedForm): string | undefined {
   return readMac(keys, 'keys of authenticator apps', browser.id, form.get('secret') ?? '');
 }
 
-/** Answers the form for a code, or shows the one for the other kind of code. */
+/** Handles the form for a code, or shows the form for the other kind of code. */
 export async function proveByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, form, browser } = posted;
   const page = formPage(services, request, purpose);
@@ -98,7 +98,7 @@ export async function proveByForm(services: PageServices, posted: PostedForm): P
   const signIn = await currentSignIn(services, browser);
   if (signIn?.missing !== 'second-factor') return signInAgain(services, posted, staleForm);
   const { email } = signIn.user;
-  if (action !== 'second-factor') return { reply: showPage(page, email) };
+  if (action !== 'second-factor') return { response: showPage(page, email) };
   try {
     const result = await proveCode(services, step, form.get('code') ?? '');
     switch (result.outcome) {
@@ -109,27 +109,27 @@ export async function proveByForm(services: PageServices, posted: PostedForm): P
       case 'over':
         return signInAgain(services, posted, staleForm);
       case 'wrong':
-        return { reply: showPage(page, email, isRecovery ? wrongRecoveryCode : wrongCode) };
+        return { response: showPage(page, email, isRecovery ? wrongRecoveryCode : wrongCode) };
       case 'throttled':
-        return { reply: showPage(page, email, throttled(result.wait)) };
+        return { response: showPage(page, email, throttled(result.wait)) };
     }
   } catch (error) {
-    return { reply: showPage(page, email, busy(error)) };
+    return { response: showPage(page, email, busy(error)) };
   }
 }
 
-/** Answers the form that sets up an authenticator app. Its recovery codes are shown before the user continues. */
+/** Handles the form that sets up an authenticator app. The recovery codes are shown before the user continues. */
 export async function enrolByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
   const { request, purpose, form, browser } = posted;
   const page = formPage(services, request, purpose);
   const signIn = await currentSignIn(services, browser);
   if (signIn?.missing !== 'enrolment') return signInAgain(services, posted, staleForm);
   const { email } = signIn.user;
-  if (form.get('action') === 'set-up-app') return { reply: await showEnrolmentPage(services, page, email) };
+  if (form.get('action') === 'set-up-app') return { response: await showEnrolmentPage(services, page, email) };
   const secret = enrolmentSecretIn(services, posted);
   if (secret === undefined) return signInAgain(services, posted, staleForm);
   const again = async (error: FormError) => ({
-    reply: await showEnrolmentPage(services, page, email, { secret, error }),
+    response: await showEnrolmentPage(services, page, email, { secret, error }),
   });
   try {
     const step = { browser, address: request.remoteAddress, client: purpose.client };
@@ -139,7 +139,7 @@ export async function enrolByForm(services: PageServices, posted: PostedForm): P
     const { signedIn, recoveryCodes } = result;
     if (signedIn.outcome === 'not-a-member') return signInAgain(services, posted, notAMember(email, purpose));
     const cookie = new BrowserCookie(services.issuer).write(signedIn.browser);
-    return { reply: recoveryCodesPage({ ...page, browser: signedIn.browser, cookie }, recoveryCodes) };
+    return { response: recoveryCodesPage({ ...page, browser: signedIn.browser, cookie }, recoveryCodes) };
   } catch (error) {
     return again(busy(error));
   }

@@ -35,8 +35,8 @@ import { enrolByForm, entered, proveByForm } from './second-factor-form.ts';
 const unfinished: FormError = { status: 400, text: 'Enter your e-mail address and your password.', typed: true };
 
 /**
- * Signs a user in with the typed credentials, or shows the page again with an error. If a step is missing, such as a second
- * factor or a new password, its page follows, which posts its form here, too.
+ * Signs a user in with the typed credentials, or shows the page again with an error. If a step is missing, such as a
+ * second factor or a new password, the page of that step follows. It posts its form here, too.
  */
 export function signInByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
   switch (posted.form.get('action')) {
@@ -66,8 +66,8 @@ async function enterByForm(services: PageServices, posted: PostedForm): Promise<
   const password = form.get('password') ?? '';
   const again = (error: FormError) => signInAgain(services, posted, error, email);
   const lead = findLead(services, request, email);
-  if (lead !== undefined && password === '') return { reply: leadPage(lead) };
-  // Spaces are in no address, but in the names under which other factors are throttled.
+  if (lead !== undefined && password === '') return { response: leadPage(lead) };
+  // No address contains a space, but the names under which other factors are throttled do.
   if (email === '' || /\s/.test(email) || email.length > longestEmail || password === '') return again(unfinished);
   const credentials = { email, password, address: request.remoteAddress, browser, userAgent: readUserAgent(request) };
   try {
@@ -107,7 +107,7 @@ async function changeByForm(services: PageServices, posted: PostedForm): Promise
         return await entered(services, posted, result);
       case 'refused': {
         const fault = { status: 400, text: result.fault, typed: true };
-        return { reply: newPasswordPage(page, result.user.email, fault) };
+        return { response: newPasswordPage(page, result.user.email, fault) };
       }
       case 'not-a-member':
         return signInAgain(services, posted, notAMember(result.user.email, purpose));
@@ -117,9 +117,9 @@ async function changeByForm(services: PageServices, posted: PostedForm): Promise
   } catch (error) {
     if (error instanceof Refusal && error.code === 'invalid_body') {
       const fault = { status: 400, text: `The password ${commonPassword}.`, typed: true };
-      return { reply: newPasswordPage(page, email, fault) };
+      return { response: newPasswordPage(page, email, fault) };
     }
-    return { reply: newPasswordPage(page, email, busy(error)) };
+    return { response: newPasswordPage(page, email, busy(error)) };
   }
 }
 
@@ -178,7 +178,7 @@ async function replacePassword(
     .change((tx) => exchange(services, tx, { signIn, passwordHash, browser }));
 }
 
-/** Drafts the change, unless the password has changed in the meantime. */
+/** Changes the password in a transaction, unless it has changed since the sign-in. */
 function exchange(
   { clock, randomBytes }: Services,
   tx: AccountTransaction,

@@ -19,13 +19,13 @@ export function failurePage(status: number, reason: string, retryAfter?: number)
   });
 }
 
-/** The page while accounts are unavailable, through no fault of the client. */
+/** The page shown while accounts are unavailable. The client is not at fault. */
 export function laterPage({ status, message, retryAfter = 1 }: Refusal): HttpResponse {
   return pageResponse({
     status,
-    title: 'Not possible just now',
+    title: 'Temporarily unavailable',
     retryAfter: Math.ceil(retryAfter),
-    content: html`<h1>Not possible just now</h1>
+    content: html`<h1>Temporarily unavailable</h1>
 <p>This server cannot read accounts now. Nothing is lost. Wait a few seconds, then load this page again.</p>
 <p class="note">${message}.</p>`,
   });

@@ -7,14 +7,14 @@ import { type PageScript, pageResponse, pageScript } from './page.ts';
 /** The common parts of pages with a form. The form is posted to the page's own address, which contains the request. */
 export interface FormPage {
   readonly clientName: string;
-  /** `null` if the answer is a page of ours. */
+  /** The address that the browser returns to; `null` if it stays on our pages. */
   readonly redirectUri: string | null;
   /** The identity providers that a user can sign in with, each with the address that leads there. */
   readonly providers: readonly { readonly name: string; readonly address: string }[];
-  /** Whether an e-mail address alone may lead to a provider. */
+  /** True if users of some e-mail domains sign in with a provider. */
   readonly leadsByEmail: boolean;
   readonly browser: Browser;
-  /** `Set-Cookie`, unless the browser has its cookie. */
+  /** `Set-Cookie`; `undefined` if the browser already has its cookie. */
   readonly cookie: string | undefined;
   /** Absent if browsers allow no passkeys here. */
   readonly passkeys?: PasskeyPages | undefined;
@@ -23,13 +23,13 @@ export interface FormPage {
 export interface FormError {
   readonly status: number;
   readonly text: string;
-  /** Whether the error is about the typed credentials. */
+  /** True if the error is about the typed credentials. */
   readonly typed?: boolean;
   /** Seconds. */
   readonly retryAfter?: number;
 }
 
-/** Replies with a page that has one form. The form carries the CSRF token of this browser. */
+/** Responds with a page that has one form. The form contains the CSRF token of this browser. */
 export function formResponse(
   page: FormPage,
   content: {
@@ -63,20 +63,20 @@ ${receiverNote(page)}`,
   });
 }
 
-/** The attributes of a field that the error is about. */
+/** Attributes of the field that the error is about. */
 export function errorAttributes(error: FormError | undefined): Html | undefined {
   return error && html`${error.typed ? html` aria-invalid="true"` : undefined} aria-describedby="error"`;
 }
 
-/** Shows where the answer goes. A client can choose any name, but not any address. */
+/** Shows the address that the browser is sent to. A client can choose any name, but not any address. */
 function receiverNote({ redirectUri }: FormPage): Html | undefined {
   if (redirectUri === null) return undefined;
   return html`<p class="note">You will be sent to <strong>${describeReceiver(redirectUri)}</strong>.</p>`;
 }
 
 /**
- * The targets that a form may reach when its answer redirects to this URI, as a CSP `form-action` source. Chromium applies it
- * to every later hop, too, and a client may redirect further. Any `https:` is therefore allowed.
+ * CSP `form-action` sources for a form whose response redirects to this URI. Chromium checks every later hop, too, and
+ * a client can redirect further. Any `https:` address is therefore allowed.
  */
 export function formTargets(redirectUri: string): readonly string[] {
   const { protocol, hostname, origin } = new URL(redirectUri);
@@ -94,9 +94,9 @@ function describeReceiver(redirectUri: string): string {
 }
 
 /**
- * A button that sends the form with a response of a passkey. Without the script it stays hidden.
+ * A button that sends the form with a response of a passkey. It stays hidden without the script.
  * @param action value of the form's field
- * @param offered whether the browser also offers passkeys in the field of the e-mail address
+ * @param offered true if the browser also offers passkeys in the field of the e-mail address
  */
 export function passkeyButton(
   action: string,
@@ -110,8 +110,8 @@ export function passkeyButton(
 }
 
 /**
- * Shows the button, asks the browser for a passkey (WebAuthn §5.1), and sends its bytes in fields of the form. Browsers before 2025
- * lack the JSON methods of WebAuthn, so the script encodes the bytes itself.
+ * Shows the button, asks the browser for a passkey (WebAuthn §5.1), and sends the bytes of the response in fields of
+ * the form. Browsers before 2025 lack the JSON methods of WebAuthn, so the script encodes the bytes.
  */
 const passkeyScript = pageScript(`
 (() => {

@@ -1,16 +1,16 @@
 import { replaceActive } from '../../../contract/escaping.ts';
 
-/** Text that is HTML. Only `html` makes it, so all text in a page is escaped. */
+/** HTML text. Only `html` creates it, so all text in a page is escaped. */
 export class Html {
   readonly text: string;
 
-  /** @param text every part of which is escaped or our own */
+  /** @param text of which every part is escaped or our own */
   constructor(text: string) {
     this.text = text;
   }
 }
 
-/** The values that a template accepts. A list is joined; `undefined` is empty. */
+/** Values that a template accepts. A list is joined; `undefined` is empty. */
 type TemplateValue = string | number | Html | readonly Html[] | undefined;
 
 /** An HTML template that escapes every text, also within quoted attributes. */

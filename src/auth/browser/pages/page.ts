@@ -11,11 +11,11 @@ export const icon =
 interface Page {
   readonly status: number;
   readonly title: string;
-  /** The first element is the heading. */
+  /** HTML that begins with the heading. */
   readonly content: Html;
-  /** Where the form may lead besides this host, as CSP sources; absent if the page has no form. */
+  /** CSP sources that the form can lead to, in addition to this host; absent if the page has no form. */
   readonly formTargets?: readonly string[];
-  /** The address, perhaps relative to the page, that the browser continues at. */
+  /** The address that the browser continues at. Can be relative to the page. */
   readonly refresh?: string;
   /** `Set-Cookie`. */
   readonly cookie?: string | undefined;
@@ -24,7 +24,7 @@ interface Page {
   readonly script?: PageScript | undefined;
 }
 
-/** A script that a page may run, and its hash for the policy. */
+/** A script that a page can run, and its hash for the policy. */
 export interface PageScript {
   readonly text: string;
   readonly hash: string;
@@ -38,11 +38,11 @@ function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** Three figures at a flagpole. */
+/** The logo: a flagpole with three bars. */
 const logo = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.5"
 stroke-linecap="round" aria-hidden="true"><path d="M4 3v18M9 5h11M9 10h7M9 15h3"/></svg>`;
 
-/** A complete page: no script but its own, no external resources, not framed, not cached. */
+/** Returns a complete page with no script but its own. It has no external resources, and cannot be framed or cached. */
 export function pageResponse({
   status,
   title,
@@ -92,7 +92,7 @@ ${
   };
 }
 
-/** `Content-Security-Policy`. Some browsers treat the icon as an image. */
+/** The `Content-Security-Policy`. Some browsers treat the icon as an image. */
 function policy(formTargets: readonly string[] | undefined, script: PageScript | undefined): string {
   const forms = formTargets === undefined ? "'none'" : ["'self'", ...formTargets].join(' ');
   return (

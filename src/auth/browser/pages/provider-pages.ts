@@ -4,14 +4,14 @@ import { type FormPage, formResponse } from './form-page.ts';
 import { type Html, html } from './html.ts';
 import { pageResponse } from './page.ts';
 
-/** The refusals that the user may be able to overcome by a new attempt. */
+/** Refusals that can disappear at a new attempt. */
 const passing: ReadonlySet<ProviderRefusalCode> = new Set([
   ...(['provider_unreachable', 'denied_by_provider', 'token_expired', 'authenticated_too_long_ago'] as const),
 ]);
 
 /**
  * The page for a refused sign-in with a provider.
- * @param again where it starts again
+ * @param again the address that starts a new attempt
  */
 export function providerFailurePage(
   name: string,
@@ -33,13 +33,13 @@ ${hint}
   });
 }
 
-/** The page for the answer of a provider that this browser has not asked for, or that came too late. */
+/** The page for a provider's response that this browser did not request, or that arrived too late. */
 export function staleAttemptPage(): HttpResponse {
   return pageResponse({
     status: 400,
     title: 'Sign-in is not possible',
     content: html`<h1>This sign-in has expired</h1>
-<p>It was started in another browser or more than ten minutes ago, or was finished already. Go back to the app that sent you here,
+<p>It was started in another browser, started more than ten minutes ago, or has already finished. Go back to the app that sent you here,
 and try again.</p>`,
   });
 }
@@ -47,7 +47,7 @@ and try again.</p>`,
 /** A provider that the users of a domain must sign in with. */
 export interface Lead {
   readonly domain: string;
-  /** Of the provider. */
+  /** The name of the provider. */
   readonly name: string;
   readonly address: string;
 }
@@ -57,13 +57,13 @@ export function leadPage({ name, domain, address }: Lead): HttpResponse {
   return continueWith(name, address, html`Users of <strong>${domain}</strong> sign in with ${name}.`);
 }
 
-/** The page that leads a user to a provider, to link an account there. @param cookie of the attempt */
+/** The page that leads a user to a provider, to link an account there. @param cookie the cookie of the attempt */
 export function continueWithPage(name: string, email: string, address: string, cookie: string): HttpResponse {
   const task = html`<strong>${email}</strong> will sign in with ${name} from now on.`;
   return continueWith(name, address, task, cookie);
 }
 
-/** A page, because a redirect in answer to a form would be subject to the `form-action` of the page. */
+/** Leads to a provider by a link. The `form-action` of the page could block a redirect after a form. */
 function continueWith(name: string, address: string, task: Html, cookie?: string): HttpResponse {
   const title = `Continue with ${name}`;
   return pageResponse({
@@ -94,7 +94,7 @@ export function linkAccountPage(
   const task =
     providers.length === 0
       ? html`No further identity provider is available for <strong>${email}</strong>.`
-      : html`Choose the identity provider with which <strong>${email}</strong> signs in, too.`;
+      : html`Choose an identity provider. <strong>${email}</strong> can then sign in with it, too.`;
   const buttons = providers.map(
     ({ id, name }) => html`<button name="provider" value="${id}">Link an account at ${name}</button>`,
   );

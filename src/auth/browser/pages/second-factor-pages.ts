@@ -22,7 +22,7 @@ ${cancel}`,
   });
 }
 
-/** The same page for a user without the authenticator app at hand. */
+/** The page for a user who does not have the authenticator app at hand. */
 export function recoveryPage(page: FormPage, email: string, error?: FormError): HttpResponse {
   return formResponse(page, {
     title: 'Use a recovery code',
@@ -54,7 +54,7 @@ export function enrolmentPage(
   return formResponse(page, {
     title: 'Set up two-step verification',
     intro: html`<p>Scan this code with an authenticator app, then enter the code that the app shows for
-<strong>${email}</strong>. From then on, signing in with the password also needs a code of the app.</p>
+<strong>${email}</strong>. From then on, signing in with the password also requires a code from the app.</p>
 ${qrImage(uri)}
 <p>Or enter this key in the app, or <a href="${uri}">open the app on this device</a>:</p>
 <p><code>${secret.match(/.{1,4}/g)?.join(' ') ?? ''}</code></p>`,
@@ -82,7 +82,7 @@ export function authenticatorPage(page: FormPage, email: string, left: number): 
     title: 'Two-step verification',
     intro: html`<p><strong>${email}</strong> has an authenticator app, and ${left} of 10 recovery codes left.</p>
 <p class="note">New recovery codes replace all others.</p>`,
-    form: html`<button name="action" value="recovery-codes">New recovery codes</button>
+    form: html`<button name="action" value="recovery-codes">Create recovery codes</button>
 <button class="other" name="action" value="cancel">Back</button>`,
   });
 }
@@ -102,7 +102,7 @@ const longestName = 64;
 
 /**
  * The page on which a user adds a passkey.
- * @param isFull whether the user has as many as possible
+ * @param isFull true if the user has the maximum number of passkeys
  */
 export function addPasskeyPage(page: FormPage, user: User, isFull: boolean, error?: FormError): HttpResponse {
   const { passkeys, browser } = page;
@@ -123,7 +123,7 @@ ${passkey}
   });
 }
 
-/** The page on which a user proves the second factor with a passkey; `undefined` for a user without one. */
+/** The page on which a user proves the second factor with a passkey; `undefined` for a user without a passkey. */
 export function passkeyStepPage(
   page: FormPage,
   user: User,
@@ -144,7 +144,7 @@ ${hasApp ? html`<button class="other" name="action" value="authenticator" formno
   });
 }
 
-/** The page on which a user chooses the second factor that the policy demands; `undefined` if passkeys are impossible. */
+/** The page on which a user chooses a required second factor; `undefined` if passkeys are not possible. */
 export function chooseFactorPage(page: FormPage, user: User, error?: FormError): HttpResponse | undefined {
   const options = page.passkeys?.add(page.browser, user);
   if (options === undefined) return undefined;
@@ -164,12 +164,12 @@ face or the PIN of your device. An authenticator app shows a code to type after 
 const benefit = html`A passkey signs you in with your fingerprint, your face or the PIN of your device, instead of your password. Your browser
 needs JavaScript.`;
 
-const full = 'You have as many passkeys as possible. Remove one first.';
+const full = 'You have the maximum number of passkeys. Remove one first.';
 
 const nameField = html`<label for="name">Name (optional)</label>
 <input id="name" name="name" type="text" autocomplete="off" maxlength="${longestName}">`;
 
-/** The dark modules as the path of an SVG whose view box has this size. Add a light margin of four modules. */
+/** The dark modules as an SVG path. `size` is the side of its view box, without the light margin of four modules. */
 interface QrCode {
   readonly size: number;
   readonly path: string;
@@ -188,7 +188,7 @@ export function qrCode(text: string): QrCode | undefined {
   return { size, path: data.map(drawRow).join('') };
 }
 
-/** One rectangle for each run of dark modules in a row. */
+/** Draws one rectangle for each run of dark modules in a row. */
 function drawRow(row: readonly boolean[], y: number): string {
   const text = row.map((dark) => (dark ? '1' : '0')).join('');
   const runs = Array.from(text.matchAll(/1+/g));

@@ -14,7 +14,7 @@ export function loginPage(page: FormPage, email: string, error?: FormError): Htt
   const focus = html` autofocus`;
   const { browser, passkeys, leadsByEmail } = page;
   const label = 'Sign in with a passkey';
-  // After a refused passkey, a program that answers by itself must not answer again without end.
+  // After a refused passkey, a program that responds automatically must not respond in an endless loop.
   const offered = error === undefined || error.typed === true;
   const passkey = passkeys && passkeyButton('passkey', label, passkeys.signIn(browser), { offered });
   return formResponse(page, {

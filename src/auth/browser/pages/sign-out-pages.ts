@@ -5,7 +5,7 @@ import { pageResponse } from './page.ts';
 
 /**
  * The page on which users confirm that they want to sign out. The form is posted to the page's own address.
- * @param returnTo where they are sent afterwards
+ * @param returnTo the address that they are sent to afterwards
  */
 export function signOutPage(email: string, returnTo: string | undefined): HttpResponse {
   return pageResponse({
@@ -29,7 +29,7 @@ export function signedOutPage(): HttpResponse {
   });
 }
 
-/** The page for a failure. @param reason for the operator of the client */
+/** The page for a failed sign-out. @param reason for the operator of the client */
 export function signOutFailurePage(status: number, reason: string): HttpResponse {
   return pageResponse({
     status,

@@ -16,12 +16,12 @@ import type { SsoServices } from '../../sso/services.ts';
 import { providerFailurePage, staleAttemptPage } from '../pages/provider-pages.ts';
 import { continuation } from './start.ts';
 
-/** Maximum number of answers of providers that are checked at a time. Each waits for the provider. */
+/** Maximum number of providers' responses that are checked concurrently. Each check waits for the provider. */
 const mostAtOnce = 50;
 let checking = 0;
 
 /**
- * Takes a browser back from a provider (OpenID Connect Core §3.1.2.5).
+ * Handles the return of a browser from a provider (OpenID Connect Core §3.1.2.5).
  * @throws {Refusal} `backpressure`, `store_unavailable`, `engine_unavailable`
  */
 export async function finishSso(
@@ -63,7 +63,7 @@ async function handleCallback(
   }
 }
 
-/** Checks the answer. Failures are counted by address: each costs a request to the provider, and an entry in the audit log. */
+/** Checks a provider's response. Failures count per address: each costs a request and an audit log entry. */
 async function prove(
   services: SsoServices,
   request: Request,
@@ -98,7 +98,7 @@ async function signInAs(services: SsoServices, request: Request, proven: Proven)
   };
   if (attempt.linkTo !== undefined) {
     const signIn = await currentSignIn(services, browser);
-    // Another sign-in of the browser has not asked for the link.
+    // Only the sign-in that requested the link gets it. Another sign-in of the browser does not.
     if (signIn?.key !== attempt.linkTo) throw new ProviderRefusal('sign_in_over');
     await linkAccount(services, signIn, { ...account, address });
     return { status: 303, headers };
@@ -108,7 +108,7 @@ async function signInAs(services: SsoServices, request: Request, proven: Proven)
     browser,
     address,
     link: attempt.link,
-    // The page that continues checks the client.
+    // The page that continues checks whether the user can use the client.
     client: findClient(services.directory, consoleClientId)!,
     userAgent: readUserAgent(request),
   });
@@ -121,7 +121,7 @@ function destination({ audience }: SsoServices, attempt: Attempt): string {
 }
 
 interface RefusedAttempt extends Pick<Proven, 'provider' | 'attempt'> {
-  /** What the provider says, if the refusal came later. */
+  /** The e-mail address from the provider; `null` if the refusal came before it was known. */
   readonly email: string | null;
   readonly refusal: ProviderRefusal;
 }

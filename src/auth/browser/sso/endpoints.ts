@@ -23,28 +23,28 @@ const responses = {
   503: 'A page: the provider cannot be reached.',
 };
 
-/** The pages that a browser passes on its way to a provider and back. */
+/** The pages that a browser passes on the way to a provider and back. */
 export const ssoPages: readonly Endpoint<SsoServices>[] = [
   pageEndpoint('GET /connect/providers/:id/start', access, {
     operationId: 'startProviderSignIn',
     summary: 'Sign in a user with an identity provider',
     query: startParameters,
-    responses: { ...responses, 303: 'To the provider.' },
+    responses: { ...responses, 303: 'Redirect to the provider.' },
     bind: (services) => withProvider(services, startSso),
   }),
   pageEndpoint('GET /connect/providers/:id/callback', access, {
     operationId: 'finishProviderSignIn',
-    summary: 'Receive the answer of an identity provider',
+    summary: 'Receive the response of an identity provider',
     description: 'The redirect URI of the provider (OpenID Connect Core §3.1.2.5).',
     query: Type.Object({
       state: Type.Optional(text('The state of the attempt.')),
       code: Type.Optional(text('The authorization code.')),
-      iss: Type.Optional(text('The issuer that answers (RFC 9207).')),
+      iss: Type.Optional(text('The issuer of the response (RFC 9207).')),
       error: Type.Optional(text('The error code, if the provider refuses.')),
     }),
     responses: {
       ...responses,
-      303: 'To the page that started the sign-in.',
+      303: 'Redirect to the page that started the sign-in.',
       429: 'A page: too many sign-ins have failed.',
     },
     bind: (services) => withProvider(services, finishSso),
@@ -55,7 +55,7 @@ export const ssoPages: readonly Endpoint<SsoServices>[] = [
     query: Type.Object({ state: Type.Optional(text('The state of the sign-out.')) }),
     responses: {
       200: 'A page: the user is signed out.',
-      303: 'To the client that asked for the sign-out.',
+      303: 'Redirect to the client that requested the sign-out.',
       400: 'A page: the request is malformed.',
     },
     bind: (services) => async (request) => {

@@ -24,9 +24,9 @@ export interface Destination {
   readonly state: string | null;
 }
 
-/** What the browser keeps while its user signs out at a provider. */
+/** The content of the cookie while the user signs out at a provider. */
 const Return = Type.Object({
-  /** Of the request to the provider. */
+  /** The `state` of the request to the provider. */
   state: Type.String(),
   clientId: Type.String(),
   uri: Type.String(),
@@ -40,8 +40,8 @@ function returnCookie(services: SsoServices) {
 }
 
 /**
- * Sends a browser on to sign out of the provider that its sign-in came from (OpenID Connect RP-Initiated Logout 1.0). Returns
- * `undefined` if it came from none, or the provider cannot sign users out now.
+ * Redirects a browser to the provider of its sign-in, to sign out there, too (OpenID Connect RP-Initiated Logout 1.0).
+ * Returns `undefined` if the sign-in came from no provider, or the provider cannot sign users out now.
  * @param back the client that the user returns to, and the browser
  */
 export async function logOutAtProvider(
@@ -75,7 +75,7 @@ function createReturnState({ clientId, uri, state: clientState }: Destination, s
   return { state, clientId, uri, clientState, startedAt };
 }
 
-/** Takes a browser back after the sign-out at a provider, and returns it to the client that asked for it. */
+/** Handles the return from a sign-out at a provider. Redirects to the client that requested the sign-out. */
 export function handleSignedOut(services: SsoServices, request: Request): HttpResponse {
   const { directory, audience, clock } = services;
   const cookie = returnCookie(services);
@@ -89,12 +89,12 @@ export function handleSignedOut(services: SsoServices, request: Request): HttpRe
 
 /** The event of a logout token (OpenID Connect Back-Channel Logout 1.0 §2.4). */
 const event = 'http://schemas.openid.net/event/backchannel-logout';
-/** A logout token without `exp` is accepted for so long, seconds. */
+/** Lifetime of a logout token without `exp`, seconds. */
 const lifetimeSeconds = 600;
 const longestId = 255;
 
 /**
- * Ends the sign-ins of a session at a provider, with their sessions here (OpenID Connect Back-Channel Logout 1.0).
+ * Ends the sign-ins of a session at a provider, and their sessions here (OpenID Connect Back-Channel Logout 1.0).
  * @throws {OAuthError} `invalid_request` if the logout token is not valid
  */
 export async function logOutFromProvider(
@@ -150,7 +150,7 @@ async function readLogoutToken(
   if (!isLogout) refuse('The token is not a logout token');
   if (typeof jti !== 'string' || jti === '' || jti.length > longestId) refuse('jti is missing');
   const now = clock.now() / 1000;
-  if (Math.abs(now - iat) > lifetimeSeconds) refuse('iat is missing, or too long ago');
+  if (Math.abs(now - iat) > lifetimeSeconds) refuse('iat is missing or too old');
   const ids = [sub, sid].filter((id) => id !== undefined);
   if (ids.length === 0 || ids.some((id) => typeof id !== 'string' || id === '' || id.length > longestId))
     refuse('sub or sid is required');

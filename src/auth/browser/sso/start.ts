@@ -17,11 +17,11 @@ import { continueWithPage, providerFailurePage } from '../pages/provider-pages.t
 
 export const startParameters = Type.Object({
   page: text(`The page that continues: ${pages.join(', ')}.`),
-  query: text('Its query.'),
+  query: text('The query of that page.'),
 });
 
 /**
- * Sends a browser to a provider. Anyone may cause this. The state of the attempt is in a cookie, so it takes no room here.
+ * Sends a browser to a provider. Anyone can cause this, so the state of the attempt is kept in a cookie, not here.
  * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
  * @throws {AuthorizationError | UnknownReturnAddress | OAuthError} for a request that cannot continue
  */
@@ -66,8 +66,8 @@ async function beginAttempt(
 }
 
 /**
- * Leads the user of a form to a provider, to link an account there. Only a form starts such an attempt: another site could make a
- * browser sign in at a provider with an account of its own.
+ * Leads the user of a form to a provider, to link an account there. Only a form starts such an attempt. Otherwise
+ * another site could make a browser link an account of the attacker.
  */
 export async function leadToLink(
   services: SsoServices,
@@ -88,14 +88,14 @@ export async function leadToLink(
 
 const noHints: Hints = { prompt: null, loginHint: null };
 
-/** What a client wishes of the sign-in, which the provider is asked for. */
+/** Reads the wishes of a client about the sign-in. They are passed on to the provider. */
 function readWishes(services: SsoServices, query: string): Hints & Pick<Attempt, 'maxAge'> {
   const { maxAge, prompt, loginHint } = readAuthorizationRequest(services, query);
   const passed = (['login', 'select_account'] as const).filter((word) => prompt.has(word));
   return { maxAge, prompt: passed.length > 0 ? passed.join(' ') : null, loginHint };
 }
 
-/** The address of the page that continues, relative to the callback. The provider has already been asked for what is removed. */
+/** The page that continues, relative to the callback, without the wishes that the provider has fulfilled. */
 export function continuation({ page, query }: Pick<Attempt, 'page' | 'query'>): string {
   const parameters = new URLSearchParams(query);
   parameters.delete('max_age');

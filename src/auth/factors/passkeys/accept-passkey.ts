@@ -14,7 +14,7 @@ interface PasskeyProof {
   readonly assertion: SentAssertion;
   readonly address: string;
   readonly browser: Browser;
-  /** The user who has already typed the password. Then the device need not have verified its user. */
+  /** The user who has already typed the password. With a user, the device need not verify its user. */
   readonly user?: User;
 }
 
@@ -24,7 +24,7 @@ export type PasskeyFailure =
   | { readonly outcome: 'throttled'; readonly wait: number }
   /** The challenge has expired, was answered before, or is for another browser. */
   | { readonly outcome: 'stale' }
-  /** The signature counter has not increased: the passkey may have been cloned. */
+  /** The signature counter has not increased: the passkey might have been cloned. */
   | { readonly outcome: 'cloned' };
 
 interface VerifiedAssertion {
@@ -35,14 +35,14 @@ interface VerifiedAssertion {
   readonly backedUp: boolean;
 }
 
-/** Maximum number of challenges that a passkey may answer within their lifetime. */
+/** Maximum number of challenges that a passkey can respond to within their lifetime. */
 const mostAnswered = 50;
 
 /**
- * Checks a passkey's response, and drafts what follows; resolves when all of it is on disk. Attempts are throttled as passwords are,
- * but apart from them.
- * @param accept drafts what the user of the passkey gets
- * @throws {ApiError} `store_unavailable`
+ * Checks the response of a passkey, and records the result; resolves when all of it is on disk. Attempts are throttled
+ * in the same way as passwords, but separately.
+ * @param accept records the sign-in of the user in the transaction
+ * @throws {Refusal} `store_unavailable`
  */
 export async function acceptPasskey<Accepted>(
   services: Services,
@@ -52,7 +52,7 @@ export async function acceptPasskey<Accepted>(
   const { directory } = services;
   const { assertion, address, browser } = proof;
   const challenge = readChallenge(assertion);
-  // First: without a page of ours, an attempt uses no disk space.
+  // Checked first: an attempt without one of our pages uses no disk space.
   const expiresAt = challengeExpiry(services, browser, challenge);
   if (expiresAt === undefined) return { outcome: 'stale' };
   const id = passkeyId(assertion.id);
@@ -111,7 +111,7 @@ async function verify(
       expectedOrigin: new URL(issuer).origin,
       expectedRPID: relyingPartyId(issuer) ?? '',
       requireUserVerification: user === undefined,
-      // Compared in the plan, with the latest counter.
+      // The real counter is compared in the transaction, with the latest state.
       credential: { id: passkey.credentialId, publicKey: Buffer.from(passkey.publicKey, 'base64url'), counter: 0 },
     });
     const { newCounter: counter, credentialBackedUp: backedUp } = authenticationInfo;

@@ -15,7 +15,7 @@ import { isFramed, loadWebAuthn, readChallenge, responseJson, type SentAttestati
 
 export interface NewPasskey {
   readonly attestation: SentAttestation;
-  /** As typed; empty for a suggested one. */
+  /** Name as typed; empty for a suggested name. */
   readonly name: string;
   readonly address: string;
   readonly browser: Browser;
@@ -28,7 +28,7 @@ type AddedPasskey<Drafted> =
 
 /**
  * Adds a passkey to the signed-in user of a browser; resolves when it is on disk.
- * @param writeMore drafts what else follows
+ * @param writeMore records further changes in the same transaction
  * @throws {Refusal} `store_unavailable`
  */
 export async function registerPasskey<Drafted>(
@@ -58,7 +58,7 @@ export async function registerPasskey<Drafted>(
     return await services.directory.under({ id: user.id, address }).change((tx) => {
       const current = tx.users.get(user.id);
       if (current === undefined || !tx.has('signIns', key)) return refused(outOfDate);
-      // In another browser, the user may have added a factor since, which this one has not proven.
+      // The user might have added a factor in another browser, which this browser has not proven.
       if (missingStep(tx, current, authentication) !== missing) return refused(outOfDate);
       if (hasAnswered(tx, current, challenge)) return refused(outOfDate);
       addPasskey(tx, current, passkey);
@@ -109,7 +109,7 @@ async function verify(
   }
 }
 
-/** The providers of passkeys by the AAGUID of their authenticators. */
+/** Names of passkey providers, by the AAGUID of their authenticators. */
 const providers: ReadonlyMap<string, string> = new Map([
   ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd', 'iCloud Keychain'],
   ['dd4ec289-e01d-41c9-bb89-70fa845d4bf2', 'iCloud Keychain (managed)'],
@@ -126,7 +126,7 @@ const providers: ReadonlyMap<string, string> = new Map([
   ['50726f74-6f6e-5061-7373-50726f746f6e', 'Proton Pass'],
 ]);
 
-/** A name for a new passkey: its provider, or the platform of the browser. */
+/** Suggests a name for a new passkey: the name of its provider, or the platform of the browser. */
 function suggestedName(aaguid: string, userAgent: string): string {
   const provider = providers.get(aaguid);
   if (provider !== undefined) return provider;

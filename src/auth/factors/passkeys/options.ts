@@ -5,23 +5,23 @@ import type { Browser } from '../../cookies/browser.ts';
 import { computeMac, verifyMac } from '../../oauth/mac.ts';
 import type { Services } from '../../oauth/services.ts';
 
-/** The algorithms of passkeys: EdDSA, ES256 and RS256 (RFC 8152 §8, RFC 8812 §2). Windows Hello has only the last. */
+/** The algorithms of passkeys: EdDSA, ES256 and RS256 (RFC 8152 §8, RFC 8812 §2). Windows Hello supports only RS256. */
 export const algorithms = [-8, -7, -257] as const;
 
-/** What the script of a page passes to the browser, with bytes as base64url (WebAuthn §5.4, §5.5). */
+/** The options that the script of a page passes to the browser, with bytes as base64url (WebAuthn §5.4, §5.5). */
 export type PasskeyOptions = Readonly<Record<string, unknown>>;
 
-/** Makes the options of the pages for a browser. */
+/** Makes the passkey options of pages for a browser. */
 export interface PasskeyPages {
-  /** For signing in with any passkey of this service. */
+  /** Options to sign in with any passkey of this service. */
   signIn(browser: Browser): PasskeyOptions;
-  /** For proving a user who has typed the password; `undefined` for a user without a passkey. */
+  /** Options to prove a user who has typed the password; `undefined` for a user without a passkey. */
   prove(browser: Browser, user: User): PasskeyOptions | undefined;
-  /** For adding a passkey to a user. */
+  /** Options to add a passkey to a user. */
   add(browser: Browser, user: User): PasskeyOptions;
 }
 
-/** The options of pages; `undefined` if browsers allow no passkeys at this URL. */
+/** Returns the makers of options; `undefined` if browsers allow no passkeys at this URL. */
 export function passkeyPages(services: Services): PasskeyPages | undefined {
   const rpId = relyingPartyId(services.issuer);
   if (rpId === undefined) return undefined;
@@ -58,12 +58,12 @@ const purpose = 'challenges of passkeys';
 const timeBytes = 6;
 const randomLength = 16;
 const codeAt = timeBytes + randomLength;
-/** The length of a challenge, base64url: the time, the random bytes, and an HMAC-SHA-256. */
+/** Length of a challenge, base64url: the time, the random bytes and an HMAC-SHA-256. */
 const textLength = Math.ceil(((codeAt + 32) * 8) / 6);
 
 /**
- * A challenge (WebAuthn §13.4.3) for one browser, base64url. Nothing is stored before it is answered: it contains its time and a code
- * by a key that all nodes derive from their signing key.
+ * Makes a challenge (WebAuthn §13.4.3) for one browser, base64url. Nothing is stored before its response. It contains
+ * its time and an HMAC. All nodes derive the key of the HMAC from their signing key.
  */
 function newChallenge({ keys, clock, randomBytes }: Services, { id }: Browser): string {
   const time = Buffer.alloc(timeBytes);
@@ -73,8 +73,8 @@ function newChallenge({ keys, clock, randomBytes }: Services, { id }: Browser): 
 }
 
 /**
- * When a challenge expires, Unix ms. `undefined` if it has expired, is for another browser, or is not ours. After a rotation of the
- * signing key, earlier challenges are not ours.
+ * The expiry of a challenge, Unix ms; `undefined` if it has expired, or was not made here for this browser. A rotation
+ * of the signing key invalidates earlier challenges.
  */
 export function challengeExpiry({ keys, clock }: Services, { id }: Browser, challenge: string): number | undefined {
   if (challenge.length !== textLength) return undefined;

@@ -5,14 +5,14 @@ type WebAuthn = typeof import('@simplewebauthn/server');
 
 let loading: Promise<WebAuthn> | undefined;
 
-/** Loads the library on first use: it takes some memory. */
+/** Loads the library on first use, because it takes some memory. */
 export function loadWebAuthn(): Promise<WebAuthn> {
   loading ??= load();
   return loading;
 }
 
 async function load(): Promise<WebAuthn> {
-  // A package that the library includes needs it first. The bundler would load it too late.
+  // A package that the library includes needs this module first. The bundler would load it too late.
   await import('reflect-metadata');
   return import('@simplewebauthn/server');
 }
@@ -27,7 +27,7 @@ interface SentCredential {
 export interface SentAssertion extends SentCredential {
   readonly authenticatorData: string;
   readonly signature: string;
-  /** The id of the user. Absent from a key that is only a second factor. */
+  /** The id of the user. Absent if the key is only a second factor. */
   readonly userHandle: string | undefined;
 }
 
@@ -61,7 +61,7 @@ function readCredential(form: Form): SentCredential {
   return { id: readBytes(form, 'credential', longestId), clientData: readBytes(form, 'client_data') };
 }
 
-/** The base64url of a field. @param most bytes */
+/** Decodes a field of base64url. @param most maximum number of bytes */
 function readBytes(form: Form, name: string, most = longestField): string {
   const value = form.get(name);
   if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing`);
@@ -76,22 +76,22 @@ interface ClientData {
   readonly topOrigin?: unknown;
 }
 
-/** The challenge that a response answers; empty if its client data is malformed. */
+/** The challenge of a response; empty if its client data is malformed. */
 export function readChallenge(sent: SentCredential): string {
   const { challenge } = parseClientData(sent);
   return typeof challenge === 'string' ? challenge : '';
 }
 
 /**
- * True if the page was in a frame of another site, which none of ours may be (WebAuthn §7.1 step 10, §7.2 step 14). The library
- * accepts such a registration, and such a sign-in from a browser that does not name the site.
+ * True if the page was in a frame of another site (WebAuthn §7.1 step 10, §7.2 step 14). Our pages forbid frames. The
+ * library accepts such a registration, and such a sign-in from a browser that does not name the site.
  */
 export function isFramed(sent: SentCredential): boolean {
   const { crossOrigin = false, topOrigin } = parseClientData(sent);
   return crossOrigin !== false || topOrigin !== undefined;
 }
 
-/** Empty if it is malformed. */
+/** Parses the client data. Returns an empty object if it is malformed. */
 function parseClientData({ clientData }: SentCredential): ClientData {
   try {
     const parsed: unknown = JSON.parse(decodeText(clientData));
@@ -105,7 +105,7 @@ function decodeText(base64url: string): string {
   return Buffer.from(base64url, 'base64url').toString();
 }
 
-/** The response as the library reads it. */
+/** Converts a response to the JSON that the library reads. */
 export function responseJson<Response extends object>({ id, clientData }: SentCredential, response: Response) {
   const type = 'public-key' as const;
   return { id, rawId: id, type, response: { clientDataJSON: clientData, ...response }, clientExtensionResults: {} };

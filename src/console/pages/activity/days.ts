@@ -7,13 +7,13 @@ export interface Day {
   readonly runs: readonly Run[];
 }
 
-/** Items of one kind in a row are folded from this number on. */
+/** Number of successive items of one kind from which they are folded. */
 const folded = 5;
 
 /**
- * The items by day, the latest first.
+ * Groups items by day, the latest first.
  * @param formatDay the day of a time in the reader's time zone, as text
- * @param fold whether to fold items of one kind
+ * @param fold true to fold successive items of one kind
  */
 export function groupByDay(
   items: readonly ActivityItem[],

@@ -78,7 +78,7 @@ export function ActivityPage(place: InEnvironment) {
   );
 }
 
-/** The filters in the address: the same object until they change. */
+/** Returns the filters in the address: the same object until they change. */
 function useFilters(environment: string) {
   const { what, flag, by, search } = useQuery().query;
   return useMemo(() => {
@@ -133,7 +133,7 @@ function Export({ path }: { readonly path: string }) {
   }
   return (
     <>
-      <button type="button" class="csv" disabled={busy} onClick={() => run(save, 'The file is saved')}>
+      <button type="button" class="csv" disabled={busy} onClick={() => run(save, 'File saved')}>
         CSV
       </button>
       {refusal}
@@ -245,7 +245,7 @@ interface Feed {
 }
 
 interface FeedState {
-  /** By id. A later answer replaces an item, such as the end of refusals. */
+  /** Items by id. A later response replaces an item, such as refusals that have ended. */
   readonly items: ReadonlyMap<string, ActivityItem>;
   readonly cursor: string | null;
   readonly loading: boolean;
@@ -255,8 +255,8 @@ interface FeedState {
 const nothing: FeedState = { items: new Map(), cursor: null, loading: false, error: undefined };
 
 /**
- * Reads the feed page by page, and the first page again and again.
- * @param span the range, which moves while the page is live: items of an earlier one stay
+ * Reads the feed page by page, and polls the first page.
+ * @param span the range, which moves while the page is live; items of an earlier range stay
  */
 function useFeed(path: string, filters: Query, span: Query, everyMs: number | undefined): Feed {
   const key = withQuery(path, filters);

@@ -1,6 +1,6 @@
 /*
- * src/console/pages/application-settings: the settings of an application. application-page.tsx assembles them, and each other file
- * has a section or a step of one.
+ * src/console/pages/application-settings: the settings of an application. application-page.tsx assembles them, and each
+ * other file has a section or a step of a section.
  */
 
 import { useSignal } from '@preact/signals';
@@ -60,7 +60,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
           <Rates key={`rates-${version}`} application={application} thing={thing} />
           {hasRole('Admin') && (
             <DeletionSection kind="application" name={application.name} remove={remove}>
-              Its keys stop working at once, and all its counts are removed. This cannot be undone.
+              Its keys stop working immediately, and all its counts are removed. This cannot be undone.
             </DeletionSection>
           )}
         </>
@@ -82,7 +82,7 @@ function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }
             event.preventDefault();
             run(
               () => thing.change(() => ({ acceptClientIdentities: !on })),
-              `Client-generated identities are ${on ? 'ignored' : 'accepted'}`,
+              `Client-generated identities turned ${on ? 'off' : 'on'}`,
             );
           }}
         />
@@ -99,25 +99,25 @@ function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }
 
 const rates = [
   { name: 'rate', setting: '--rate', label: 'Packets and reports per second' },
-  { name: 'burst', setting: '--burst', label: 'Burst: packets and reports at once' },
+  { name: 'burst', setting: '--burst', label: 'Burst size in packets and reports' },
 ] as const;
 
 function Rates({ application, thing }: ApplicationProps) {
   const { data } = usePoll<TeamLimits>(resource('teams', application.teamId, 'limits'), undefined);
   const describeDefault = (setting: string) => {
     const value = data?.settings.find((each) => each.setting === setting)?.value;
-    return value === undefined ? 'the default of the server' : `${format.full(value)} (${setting})`;
+    return value === undefined ? "the server's default" : `${format.full(value)} (${setting})`;
   };
   return (
     <Section
       title="Rate limits"
       help="semantics#limits-and-fairness"
-      note="Requests above these limits are answered 429, and senders retry later. They cannot exceed the limits of the server; a rate of 0 means the limit of the server."
+      note="Requests above these limits get the status 429, and senders retry later. The server's limits apply as well; a rate of 0 means the server's limit."
     >
       {hasRole('Admin') ? (
         <Form
-          submit="Save the rate limits"
-          done="The rate limits are saved. They apply from the next packet on."
+          submit="Save rate limits"
+          done="Rate limits saved. They apply from the next packet on."
           onSubmit={(data) =>
             thing.change(() => Object.fromEntries(rates.map(({ name }) => [name, numberIn(data.get(name))])))
           }
@@ -167,14 +167,14 @@ function Environments({ application: { id, environments }, thing }: ApplicationP
         list={{ items: environments, reload }}
         caption="Environments"
         rowKey={({ name }) => name}
-        empty="No environments yet. Packets are refused until there is one."
+        empty="No environments yet. Packets are refused until an environment is added."
         columns={createDeclaredColumns<Application['environments'][number]>(environmentColumns, {
           name: ({ name }) => <a href={environmentAddress(id, name, 'flags')}>{name}</a>,
         })}
         remove={({ name }) => ({
-          title: `Delete the environment ${name}`,
-          action: 'Delete the environment',
-          done: `${name} is deleted; its data is being removed`,
+          title: `Delete environment ${name}`,
+          action: 'Delete environment',
+          done: `Deleted ${name}. Its data is being removed.`,
           typed: name,
           onConfirm: () =>
             call('DELETE', `${path}/${encodeURIComponent(name)}`).then(() => forget(resource('deletions'))),
@@ -188,8 +188,8 @@ function Environments({ application: { id, environments }, thing }: ApplicationP
       <Removals of={id} />
       {hasRole('Admin') && (
         <Form
-          submit="Add the environment"
-          done="The environment is added"
+          submit="Add environment"
+          done="Environment added"
           codes={{ conflict: 'name', plan_limit: 'name', invalid_name: 'name' }}
           reset
           onSubmit={async (data) => {
@@ -231,16 +231,16 @@ function Origins({ application: { id, allowedOrigins }, thing }: ApplicationProp
         remove={(origin) => ({
           label: 'Remove',
           title: `Remove ${origin}`,
-          action: 'Remove the origin',
-          done: `${origin} is removed`,
+          action: 'Remove origin',
+          done: `Removed ${origin}`,
           onConfirm: () => change((now) => now.filter((each) => each !== origin)),
           children: <p>{allowedOrigins.length === 1 ? lastRemoved : removed}</p>,
         })}
       />
       {hasRole('Admin') && (
         <Form
-          submit="Add the origin"
-          done="The origin is added. It applies from the next packet on."
+          submit="Add origin"
+          done="Origin added. It applies from the next packet on."
           codes={{ invalid_body: 'origin', plan_limit: 'origin' }}
           onSubmit={async (data) => {
             const origin = String(data.get('origin')).trim();
@@ -287,8 +287,8 @@ function OriginTest({ application }: { readonly application: string }) {
     <div class="settings-test">
       <h3>Test an origin</h3>
       <Form
-        submit="Test it"
-        done="Tested"
+        submit="Test origin"
+        done="Origin tested"
         codes={{ invalid_query: 'origin' }}
         onSubmit={async (data) => {
           result.value = undefined;

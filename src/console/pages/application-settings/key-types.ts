@@ -16,11 +16,11 @@ export function createKey(application: string, type: KeyType, name: string): Pro
   return call('POST', resource('applications', application, 'keys'), { body });
 }
 
-/** The dialog of a new key. A Backend key is shown only once. */
+/** Returns the dialog content for a new key. A Backend key is shown only once. */
 export function shownKey({ name, key, type }: ApplicationKeyShownOnce): SecretContent {
   const once = type === 'Backend';
   return {
-    title: once ? `Copy the key ${name} now` : `The key ${name} is ready`,
+    title: once ? `Copy key ${name} now` : `Key ${name} is ready`,
     once,
     note: once
       ? 'Keep it out of pages, apps and repositories.'

@@ -44,7 +44,7 @@ export function LastUse({ of: key }: { readonly of: ApplicationKey }) {
           {describeReason(key)}), the last one <Ago at={refused.lastAt} />
         </>
       )}
-      .{isRecent && ' Something still sends with it.'}
+      .{isRecent && ' A sender still uses it.'}
     </p>
   );
 }

@@ -47,19 +47,19 @@ export function Keys({ application: { id, environments } }: { readonly applicati
         caption="Keys"
         rowKey={({ id }) => id}
         target={isNamed}
-        empty="No keys yet. Senders need one."
+        empty="No keys yet. Senders need a key."
         columns={columns}
         actions={(key) =>
           canRotate(key) && (
-            <button type="button" aria-label={`Rotate the key ${key.name}`} onClick={() => rotate(key)}>
+            <button type="button" aria-label={`Rotate key ${key.name}`} onClick={() => rotate(key)}>
               Rotate …
             </button>
           )
         }
         remove={(key) => ({
-          title: `Delete the key ${key.name}`,
-          action: 'Delete the key',
-          done: `The key ${key.name} is deleted`,
+          title: `Delete key ${key.name}`,
+          action: 'Delete key',
+          done: `Deleted key ${key.name}`,
           onConfirm: async () => {
             await call('DELETE', resource('applications', id, 'keys', key.id));
             await revoked.reload();
@@ -82,7 +82,7 @@ export function Keys({ application: { id, environments } }: { readonly applicati
 function creation(application: string): Omit<CreateButtonProps, 'onDone'> {
   return {
     primary: true,
-    label: 'Create a key',
+    label: 'Create key',
     codes: { plan_limit: 'name' },
     create: async (data) => {
       const { name, type } = Object.fromEntries(data);
@@ -134,7 +134,7 @@ const columns = createDeclaredColumns<ApplicationKey>(applicationKeyColumns, {
   prefix: ({ prefix, key, name }) => (
     <span class="settings-key">
       <code>{prefix}…</code>
-      {key !== undefined && <CopyButton text={key} title={`Copy the key ${name}`} />}
+      {key !== undefined && <CopyButton text={key} title={`Copy key ${name}`} />}
     </span>
   ),
   createdAt: ({ createdAt }) => <Ago at={createdAt} />,
@@ -159,7 +159,7 @@ const revokedColumns = createDeclaredColumns<ApplicationKey>(
   },
 ).map((column) => ({ ...column, number: false }));
 
-/** Only a token of Unleash can replace an adopted token. */
+/** True if a key can be rotated. Only a token of Unleash can replace an adopted token. */
 function canRotate({ expiresAt, environment }: ApplicationKey): boolean {
   return expiresAt === null && environment === undefined;
 }
@@ -179,7 +179,7 @@ function Warned({ warned: key, onRotate }: WarnedProps) {
       {code === 'leaked' ? <Leak of={key} at={at} /> : <p>{message}.</p>}
       {hasRole('Admin') && canRotate(key) && (
         <button type="button" class="danger" onClick={onRotate}>
-          Replace the key {key.name} …
+          Replace key {key.name} …
         </button>
       )}
     </div>
@@ -227,16 +227,16 @@ function RotateKey(props: RotateKeyProps) {
     return <Secret {...shownKey(made.value)} onDone={() => (stored.value = true)} />;
   }
   return (
-    <Dialog title={`Rotate the key ${old.name}`} onClose={onClose}>
+    <Dialog title={`Rotate key ${old.name}`} onClose={onClose}>
       <ol>
         <li>Create a new {old.type} key. The old one works for another 24 hours.</li>
         <li>Configure the new key in your senders. This dialog shows the last use of each key.</li>
-        <li>Delete the old key earlier if it has leaked, or once nothing sends it.</li>
+        <li>Delete the old key earlier if it has leaked, or once no sender uses it.</li>
       </ol>
       <LastUse of={old} />
       <Form
-        submit="Create the new key"
-        done="The new key is created"
+        submit="Create new key"
+        done="New key created"
         onCancel={onClose}
         onSubmit={async () => {
           const path = resource('applications', application, 'keys', old.id, 'rotate');
@@ -253,7 +253,7 @@ function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made
   const oldNow = data?.items.find(({ id }) => id === old.id) ?? old;
   const newNow = data?.items.find(({ id }) => id === made.id);
   return (
-    <Dialog title={`Switch to the new key ${made.name}`} onClose={onClose}>
+    <Dialog title={`Switch to new key ${made.name}`} onClose={onClose}>
       <p>
         Both keys work until {format.time(made.previousKeyUntil)}. Configure the new one in your senders. The table
         updates every few seconds.
@@ -273,8 +273,8 @@ function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made
       </table>
       <LastUse of={{ ...oldNow, name: 'The old key' }} />
       <Form
-        submit="Delete the old key"
-        done="The old key is deleted"
+        submit="Delete old key"
+        done="Old key deleted"
         danger
         onSubmit={async () => {
           await call('DELETE', resource('applications', application, 'keys', old.id));
@@ -283,7 +283,7 @@ function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made
       />
       <p class="actions">
         <button type="button" onClick={onClose}>
-          Keep both until then
+          Keep both keys until then
         </button>
         <span class="quiet">You can delete the old key earlier, in the list of keys.</span>
       </p>

@@ -14,7 +14,7 @@ export function Removals({ of }: { readonly of?: string }) {
   const names = pending.map(({ target }) => target.name).join(', ');
   const before = useRef(names);
   useEffect(() => {
-    if (names === '' && before.current !== '') announce(`The data of ${before.current} has been removed`);
+    if (names === '' && before.current !== '') announce(`Removed the data of ${before.current}`);
     before.current = names;
     everyMs.value = names === '' ? 15_000 : 1000;
   }, [names]);

@@ -17,7 +17,7 @@ export function changeText({ field, from, to }: ChangedField): string {
   return `${words}: ${from ?? 'none'} → ${to ?? 'none'}`;
 }
 
-/** The start and the end of the days of date fields, in the reader's time zone, as RFC 3339. */
+/** Returns the start and the end of the days in two date fields, in the reader's time zone, as RFC 3339. */
 export function dayBounds(from: string | undefined, to: string | undefined) {
   return {
     from: from ? new Date(`${from}T00:00`).toISOString() : undefined,

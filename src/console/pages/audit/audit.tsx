@@ -94,7 +94,7 @@ function Export({ filters }: { readonly filters: Query }) {
   }
   return (
     <p class="actions">
-      <button type="button" disabled={busy} onClick={() => run(save, 'The file is saved')}>
+      <button type="button" disabled={busy} onClick={() => run(save, 'File saved')}>
         Export as CSV
       </button>
       {refusal}

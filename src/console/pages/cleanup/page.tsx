@@ -11,7 +11,7 @@ import { download, downloadCsv, toCsv } from '../../parts/download.ts';
 import { Pending } from '../../parts/failure.tsx';
 import { Help } from '../../parts/help.tsx';
 import { Table } from '../../parts/table/table.tsx';
-import { format } from '../../text/format.ts';
+import { format, plural } from '../../text/format.ts';
 import { reasonText } from '../flag/verdict-words.ts';
 import { states } from '../overview/states.ts';
 
@@ -76,7 +76,7 @@ function List({ path, data, place }: SectionProps & { readonly path: string }) {
           onChoose={(isChosen) => choose(item.feature, isChosen)}
         />
       ))}
-      {total > items.length && <p class="quiet">{format.full(total - items.length)} more can go after these.</p>}
+      {total > items.length && <p class="quiet">{plural(total - items.length, 'more flag')} can be removed.</p>}
     </>
   );
 }
@@ -89,7 +89,7 @@ interface ToolsProps {
   readonly onAll: (all: boolean) => void;
 }
 
-/** Selection, and one text for the selected flags, which the server writes. */
+/** Selects flags, and offers one text for the selected flags, which the server writes. */
 function Tools({ path, data, shown, hasSelection, onAll }: ToolsProps) {
   const isAll = shown.length === data.items.length;
   const feature = shown.map((item) => item.feature);
@@ -145,9 +145,9 @@ function Blocked({ data: { blocked, blockedTotal }, place }: SectionProps) {
   if (blocked.length === 0) return null;
   return (
     <section aria-labelledby="cleanup-blocked">
-      <h2 id="cleanup-blocked">Cannot go yet</h2>
+      <h2 id="cleanup-blocked">Cannot be removed yet</h2>
       <Table
-        caption="Flags that cannot go yet"
+        caption="Flags that cannot be removed yet"
         rows={blocked}
         rowKey={({ feature }) => feature}
         stacked
@@ -168,7 +168,7 @@ function Blocked({ data: { blocked, blockedTotal }, place }: SectionProps) {
         ]}
       />
       {blockedTotal > blocked.length && (
-        <p class="quiet">{format.full(blockedTotal - blocked.length)} more cannot go yet.</p>
+        <p class="quiet">{plural(blockedTotal - blocked.length, 'more flag')} cannot be removed yet.</p>
       )}
     </section>
   );
@@ -223,7 +223,7 @@ function Item({ item, place, chosen, onChoose }: ItemProps) {
       <details>
         <summary>Pull-request text</summary>
         <p>
-          <strong>{pullRequest.title}</strong> <CopyButton text={pullRequest.title} title="Copy the title" />
+          <strong>{pullRequest.title}</strong> <CopyButton text={pullRequest.title} title="Copy title" />
         </p>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable by keyboard */}
         <section tabIndex={0} aria-label={`Text for ${feature}`}>
@@ -241,6 +241,6 @@ function whyGoes({ variant, since }: CleanupItem): string {
 }
 
 function formatTitle(total: number): string {
-  if (total === 0) return 'No flag can go';
-  return total === 1 ? 'This flag can go' : `These ${total} flags can go`;
+  if (total === 0) return 'No flag can be removed';
+  return total === 1 ? 'This flag can be removed' : `These ${total} flags can be removed`;
 }

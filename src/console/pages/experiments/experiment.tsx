@@ -59,7 +59,7 @@ function ResultSummary({ app, experiment, result }: ResultProps) {
     return (
       <>
         <p class="callout">
-          Running: {progress.text}. There is no result before the plan is met.
+          Running: {progress.text}. The result is available when the plan is met.
           {result?.detectable != null &&
             ` With this traffic, a difference of ${differenceText(result.metric, result.detectable).replace('+', '')} will be found by the planned end with a probability of 80 %.`}
         </p>
@@ -102,7 +102,7 @@ function Figures({ experiment, result }: FiguresProps) {
   return (
     <>
       <section aria-labelledby="experiment-result">
-        <h2 id="experiment-result">{result.frozen ? 'Result' : 'So far'}</h2>
+        <h2 id="experiment-result">{result.frozen ? 'Result' : 'Result so far'}</h2>
         {split === 'off' && <p class="callout callout-warn">Not trustworthy: users are not split as intended.</p>}
         <Intervals metric={metric} base={base} variants={variants} />
         {from !== null && to !== null && (
@@ -183,9 +183,9 @@ function Plan({
     ['Base variant', base],
     ['Primary metric', `${metric} per check, ${direction === 'up' ? 'higher' : 'lower'} is better`],
     ['Start', format.time(startAt)],
-    ['Planned end', endAt === null ? 'when the users are reached' : format.time(endAt)],
+    ['Planned end', endAt === null ? 'when the number of users is reached' : format.time(endAt)],
     ...(users === null ? [] : [['Users per variant', format.full(users)] as const]),
-    ['Intended split', split === null ? 'that of the flag' : splitText(split)],
+    ['Intended split', split === null ? 'as for the flag' : splitText(split)],
     ...guardrails.map(
       ({ metric, direction, tolerated }) =>
         [
@@ -234,13 +234,13 @@ function Changes({ path, experiment, list }: ChangesProps) {
     <section class="stack" aria-labelledby="experiment-changes">
       <h2 id="experiment-changes">Changes</h2>
       {experiment.state === 'running' && (
-        <Form onSubmit={stop} submit="Stop early" done="The experiment is stopped">
+        <Form onSubmit={stop} submit="Stop experiment" done="Experiment stopped">
           <Field
             name="stop"
             label="Reason to stop"
             required
             maxLength={500}
-            hint="The result so far is frozen, and says that it was not as planned."
+            hint="The current result is frozen and marked as stopped early."
           />
         </Form>
       )}
@@ -249,8 +249,8 @@ function Changes({ path, experiment, list }: ChangesProps) {
           label="Delete"
           danger
           title={`Delete ${experiment.name}?`}
-          action="Delete"
-          done="The experiment is deleted"
+          action="Delete experiment"
+          done="Experiment deleted"
           onConfirm={remove}
         >
           <p>Its plan and its result are deleted. Counts stay.</p>
@@ -274,7 +274,7 @@ function valueText(metric: string, value: number | null): string {
   return isShare(metric) ? shares.format(value) : plain.format(value);
 }
 
-/** A difference of a metric: shares in percentage points. */
+/** Formats a difference of a metric. Shares are in percentage points. */
 function differenceText(metric: string, difference: number): string {
   return isShare(metric) ? `${points.format(difference * 100)} pp` : points.format(difference);
 }

@@ -33,8 +33,8 @@ export function ExperimentsPage({ application: app, environment: env }: InEnviro
       {items === undefined && <Pending error={error} />}
       {items?.length === 0 && (
         <p class="empty">
-          No experiment is planned in {env}. Plan one on the page of a flag: it says beforehand what is compared and for
-          how long, so that the result can be trusted.
+          No experiment is planned in {env}. Plan an experiment on the page of a flag. The plan states in advance what
+          is compared and for how long, so that the result can be trusted.
         </p>
       )}
       {states.map((state) => {

@@ -49,7 +49,7 @@ function Waiting({ source, left }: { readonly source: Source; readonly left: num
   return (
     <p class="connect-waiting">
       <span class="connect-pulse" aria-hidden="true" />
-      Waiting for {source.message}. None has arrived in the last day. In {Math.ceil(left / 1000)} s this page shows
+      Waiting for {source.message}. Nothing has arrived in the last day. In {Math.ceil(left / 1000)} s this page shows
       possible reasons.
     </p>
   );
@@ -69,7 +69,7 @@ function Trouble({ app, env, source, seen: { refused, unattributed, late }, agai
         {refused.length > 0
           ? 'Messages were refused:'
           : unattributed.length > 0
-            ? 'No message was accepted. These were refused; one may be yours:'
+            ? 'No message was accepted. These messages were refused, and one might be yours:'
             : `Nothing arrived within ${source.patienceMs / 1000} seconds.`}
       </p>
       <ul class="stack connect-refusals">
@@ -132,7 +132,7 @@ function Refused({ app, source, refusal: { code, count, at, facts } }: RefusedPr
       </p>
       {code === 'origin_not_allowed' && (
         <p>
-          <a href={applicationSettingsAddress(app)}>Change the allowed origins</a>
+          <a href={applicationSettingsAddress(app)}>Change allowed origins</a>
         </p>
       )}
     </li>
@@ -171,7 +171,7 @@ function Arrived({ app, env, source, seen: { count, last, isAlone } }: ArrivedPr
       {source.omits && <p class="quiet">{source.omits}</p>}
       <p class="actions">
         <a class="button primary" href={environmentAddress(app, env, 'flags')}>
-          See the flags of {env}
+          Show flags of {env}
         </a>
         <a class="button" href={environmentAddress(app, env, 'ingest')}>
           Ingest
@@ -191,14 +191,15 @@ interface CountedProps extends Pick<ArrivalProps, 'app' | 'env'> {
 const minuteMs = 60_000;
 const maxFeatures = 5;
 
-/** The counts of the last day or, if others report to the environment as well, since the first message was seen here. */
+/** The counts of the last day or, if others report here as well, since the first message was seen. */
 function Counted({ app, env, arrivedAt, isAlone }: CountedProps) {
   const first = useSignal(Math.floor(Date.parse(arrivedAt) / minuteMs) * minuteMs);
   const from = isAlone ? undefined : new Date(first.value).toISOString();
   const query = { environment: env, step: isAlone ? 'day' : 'minute', from };
   const { data } = usePoll<UsageReport>(withQuery(resource('applications', app, 'usage'), query), everyMs);
   const features = data?.features ?? [];
-  if (features.length === 0) return <p>It named no flag yet. The counts appear here as soon as a message has some.</p>;
+  if (features.length === 0)
+    return <p>The message named no flag. Counts appear here with the first message that names a flag.</p>;
   return (
     <>
       {from !== undefined && (

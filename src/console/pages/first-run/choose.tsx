@@ -66,7 +66,7 @@ function keptChoice(place: InEnvironment): Choice | undefined {
   return new Map(readStored()).get(formatPlace(place));
 }
 
-/** Keeps the choices of the address, and puts them back into an address without any. */
+/** Remembers the choices in the address, and adds them to an address without choices. */
 export function useKeptChoice(place: InEnvironment): void {
   const { query, change } = useQuery();
   const { use, with: target, key } = query;

@@ -146,7 +146,7 @@ function LinesStep({ application, env, target, chosen }: LinesStepProps) {
   );
 }
 
-/** The keys that senders can be given: not adopted tokens. Adds the texts of new ones, which the list lacks if they are secret. */
+/** Returns the keys that senders can use: no adopted tokens. Adds the texts of new keys, which can be secret. */
 function withFresh(keys: readonly ApplicationKey[], fresh: readonly ShownKey[]): readonly ShownKey[] {
   const isListed = ({ id, environment }: ApplicationKey) =>
     environment === undefined && fresh.every((each) => each.id !== id);
@@ -184,7 +184,7 @@ function BlockView({ name, how, code }: Block) {
     <div class="connect-code">
       <p class="head spread connect-bar">
         <span class="quiet">{how}</span>
-        <CopyButton text={code} title={`Copy the ${name}`} />
+        <CopyButton text={code} title={`Copy ${name}`} />
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable by keyboard */}
       <section class="connect-text" tabIndex={0} aria-label={`The ${name}`}>
@@ -221,8 +221,8 @@ function NewKey({ app, types, onCreated, onCancel }: NewKeyProps) {
   return (
     <Form
       onSubmit={create}
-      submit={isGiven ? `Create a ${only} key` : 'Create the key'}
-      done="The key is created"
+      submit={isGiven ? `Create ${only} key` : 'Create key'}
+      done="Key created"
       {...(onCancel && { onCancel })}
     >
       {isGiven ? (
@@ -262,12 +262,12 @@ function ChooseKey({ keys, chosen, onChoose, onNew }: ChooseKeyProps) {
       {chosen.key !== undefined && (
         <>
           <code class="connect-keytext">{chosen.key}</code>
-          <CopyButton text={chosen.key} title="Copy the key" />
+          <CopyButton text={chosen.key} title="Copy key" />
         </>
       )}
       {hasRole('Admin') && (
         <button type="button" onClick={onNew}>
-          Another key
+          Create another key
         </button>
       )}
       {chosen.type === 'Backend' && (
@@ -318,7 +318,7 @@ function Tokens({ app, env, keys }: TokensProps) {
         hasRole('Admin') && (
           <p>
             <button type="button" onClick={() => (asking.value = true)}>
-              Another token
+              Adopt another token
             </button>
           </p>
         )
@@ -342,8 +342,8 @@ function Adopt({ app, env, onAdopted }: AdoptProps) {
   return (
     <Form
       onSubmit={adopt}
-      submit="Adopt the token"
-      done="The token is adopted"
+      submit="Adopt token"
+      done="Token adopted"
       codes={{ conflict: 'token', invalid_body: 'token' }}
     >
       <Field

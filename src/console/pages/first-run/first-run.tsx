@@ -1,7 +1,8 @@
 /*
- * src/console/pages/first-run: from an empty console to the first message. first-run.tsx creates an application. connect.tsx has the
- * steps after that: what the application uses (choose.tsx), a key or a token of Unleash, the lines to paste, and the first message
- * (arrival.tsx). sources.ts declares the kinds of senders, each of which has targets with their lines. watch.ts evaluates the ledger.
+ * src/console/pages/first-run: from an empty console to the first message. first-run.tsx creates an application.
+ * connect.tsx has the steps after that: what the application uses (choose.tsx), a key or a token of Unleash, the lines
+ * to paste, and the first message (arrival.tsx). sources.ts declares the kinds of senders, each of which has targets
+ * with their lines. watch.ts evaluates the ledger.
  */
 import { useLocation } from 'preact-iso';
 import { environmentAddress } from '../../address/address.ts';
@@ -13,8 +14,8 @@ export function FirstRun() {
   if (!hasRole('Admin'))
     return (
       <section class="stack first-run">
-        <h1>There is no application yet</h1>
-        <p>An Admin of your team creates the first one. Its flags then appear here.</p>
+        <h1>No application yet</h1>
+        <p>An Admin of your team can create the first application. Its flags then appear here.</p>
       </section>
     );
   return (
@@ -42,8 +43,8 @@ function NewApplication() {
         const { id, environments } = await createApplication(data);
         route(environmentAddress(id, environments[0]?.name ?? '', 'connect'));
       }}
-      submit="Create the application"
-      done="The application is created"
+      submit="Create application"
+      done="Application created"
       codes={applicationCodes}
     >
       <ApplicationFields />

@@ -10,16 +10,16 @@ const withTls =
   /(.*\n)[ \t]*# With TLS to flagmeter, in (place of the line above|addition):\n((?:[ \t]*#(?! \S).*\n)+)/g;
 
 /**
- * The rule in an example of a proxy, with the address of the metrics host.
+ * Returns the rule in an example of a proxy, with the address of the metrics host.
  * @param example text of a file of docs/examples/unleash
- * @param metricsUrl without a path, which no rule can add
+ * @param metricsUrl URL without a path: a rule cannot add a path
  */
 export function proxyRule(example: string, metricsUrl: string): string {
   const parts = example.split(/\n{2,}/).filter((part) => ofRule.test(part));
   return fillIn(`${parts.join('\n\n')}\n`, metricsUrl).trimEnd();
 }
 
-/** Writes the address of the metrics host into an example, or a part of it. */
+/** Writes the address of the metrics host into an example, or into some of its lines. */
 export function fillIn(example: string, metricsUrl: string): string {
   const { protocol, host, hostname, port } = new URL(metricsUrl);
   const isSecure = protocol === 'https:';

@@ -116,24 +116,24 @@ function browser({ metricsUrl, key, environment }: Connection): string {
 function browserFetch(connection: Connection): string {
   return `<script type="module">
   const packet = ${packet(connection)};
-  const answer = await fetch(${safeText(telemetryUrl(connection))}, {
+  const response = await fetch(${safeText(telemetryUrl(connection))}, {
     method: "POST",
     keepalive: true,
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(packet),
   });
-  console.log(answer.status);
+  console.log(response.status);
 </script>`;
 }
 
 function node(connection: Connection): string {
   return `const report = ${report(connection).replace(`"${now}"`, 'new Date()')};
-const answer = await fetch(${safeText(reportUrl(connection))}, {
+const response = await fetch(${safeText(reportUrl(connection))}, {
   method: "POST",
   headers: { "Content-Type": "application/json" },
   body: JSON.stringify(report),
 });
-console.log(answer.status, await answer.text());`;
+console.log(response.status, await response.text());`;
 }
 
 function dotnet(connection: Connection): string {
@@ -142,23 +142,23 @@ function dotnet(connection: Connection): string {
 var report = """${report(connection)}"""
     .Replace("${now}", DateTime.UtcNow.ToString("o"));
 using var http = new HttpClient();
-var answer = await http.PostAsync(
+var response = await http.PostAsync(
     ${safeText(reportUrl(connection))},
     new StringContent(report, Encoding.UTF8, "application/json"));
-Console.WriteLine($"{(int)answer.StatusCode} {await answer.Content.ReadAsStringAsync()}");`;
+Console.WriteLine($"{(int)response.StatusCode} {await response.Content.ReadAsStringAsync()}");`;
 }
 
 function php(connection: Connection): string {
   return `<?php
 $report = str_replace('${now}', gmdate('Y-m-d\\TH:i:s\\Z'),
     '${report(connection)}');
-$answer = file_get_contents('${reportUrl(connection)}', false, stream_context_create(['http' => [
+$response = file_get_contents('${reportUrl(connection)}', false, stream_context_create(['http' => [
     'method' => 'POST',
     'header' => 'Content-Type: application/json',
     'content' => $report,
     'ignore_errors' => true,
 ]]));
-echo $http_response_header[0], ' ', $answer, PHP_EOL;`;
+echo $http_response_header[0], ' ', $response, PHP_EOL;`;
 }
 
 function java(connection: Connection): string {
@@ -177,8 +177,8 @@ class Send {
         .header("Content-Type", "application/json")
         .POST(HttpRequest.BodyPublishers.ofString(report))
         .build();
-    var answer = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
-    System.out.println(answer.statusCode() + " " + answer.body());
+    var response = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+    System.out.println(response.statusCode() + " " + response.body());
   }
 }`;
 }

@@ -16,23 +16,23 @@ export interface Source {
   readonly hint: string;
   readonly choice: string;
   readonly targets: readonly Target[];
-  /** True if its senders have tokens of Unleash instead of keys. */
+  /** True if the senders have tokens of Unleash instead of keys. */
   readonly adoptsTokens: boolean;
-  /** What the page waits for. */
+  /** Name of the message that the page waits for: "a packet or a report". */
   readonly message: string;
-  /** How long the page waits before it shows all possible reasons, ms. */
+  /** Time before the page shows all possible reasons, ms. */
   readonly patienceMs: number;
   /** True if a request came from a sender of this kind. */
   readonly sent: (route: LedgerEntry['route'], userAgent: string | null) => boolean;
-  /** Advice in place of the usual one, by code. */
+  /** Advice in place of the usual advice, by code. */
   readonly advice: Readonly<Record<string, Note>>;
-  /** Reasons why nothing of it reaches the server. */
+  /** Possible reasons why no message of the source reaches the server. */
   readonly hints: readonly string[];
   readonly omits?: string;
 }
 
 const intro =
-  'Each evaluation counts as a check of the variant that it returned. It works with every provider, and no call that evaluates a flag changes.';
+  'Each evaluation counts as a check of the returned variant. It works with every provider, and calls that evaluate a flag stay as they are.';
 
 const openFeatureTargets: readonly Target[] = [
   target('server', 'Server', 'Backend', (connection) => [
@@ -73,7 +73,7 @@ await OpenFeature.setProviderAndWait(meter.withTracking(provider));`,
   };
 }
 
-/** Exporters of OpenTelemetry. An evaluation that arrives as an event and in a sum would count twice, so each target sends one of them. */
+/** Exporters of OpenTelemetry. An evaluation sent in two signals would count twice: each target sends one. */
 const openTelemetryTargets: readonly Target[] = [
   service(
     'logs',
@@ -108,13 +108,13 @@ function service(id: 'logs' | 'metrics', label: string, hookName: string, intro:
   };
 }
 
-/** The exporter's settings of one signal. Other signals stay where they are. */
+/** Returns the exporter's settings for one signal. The settings of other signals stay. */
 function variables(signal: 'logs' | 'metrics', connection: Connection, more?: string): Block {
   const prefix = `export OTEL_EXPORTER_OTLP_${signal.toUpperCase()}`;
   const { metricsUrl, environment, key } = connection;
   return {
     name: 'environment variables',
-    how: 'Environment variables of the service. Add the attribute to those that it has:',
+    how: 'Environment variables of the service. Add the attribute to the attributes that it has:',
     code: [
       `export OTEL_${signal.toUpperCase()}_EXPORTER='otlp'`,
       `${prefix}_PROTOCOL='http/protobuf'`,
@@ -128,7 +128,7 @@ function variables(signal: 'logs' | 'metrics', connection: Connection, more?: st
 
 const install: Block = {
   name: 'command that installs the hook',
-  how: 'In the folder of the program, if it has no such hook yet (here for JavaScript):',
+  how: 'In the folder of the program, unless it has such a hook already (here for JavaScript):',
   code: 'npm install @openfeature/open-telemetry-hooks',
 };
 
@@ -144,7 +144,7 @@ OpenFeature.addHooks(new ${name}());`,
 }
 
 function collector({ metricsUrl, environment, key }: Connection): Block {
-  // A header cannot have other characters. Without it, the resource must name the environment.
+  // A header allows only these characters. Without the header, the resource must name the environment.
   const header = /^[ -~]+$/.test(environment) ? `\n      x-flagmeter-environment: ${safeText(environment)}` : '';
   return {
     name: 'configuration of the collector',
@@ -169,25 +169,25 @@ service:
 }
 
 const moved =
-  'Adopt the tokens of step 2 before you add the rule. flagmeter receives what the SDKs report, and Unleash serves everything else. While flagmeter is away, the SDK for Node keeps all counts, the SDK for Go and Edge keep some, and all others discard them. Unleash no longer shows usage.';
+  'Adopt the tokens of step 2 before you add the rule. flagmeter receives the reports of the SDKs, and Unleash serves everything else. While flagmeter is unreachable, the SDK for Node keeps all counts, the SDK for Go and Edge keep some, and all others discard them. Unleash no longer shows usage.';
 const copied =
-  'Both receive what the SDKs report. Nothing changes for Unleash and the SDKs. What is reported while flagmeter is away is not counted.';
+  'Both receive the reports of the SDKs. Nothing changes for Unleash and the SDKs. Reports that are sent while flagmeter is unreachable are not counted.';
 
-/** Proxies in front of Unleash. The rules are parts of the examples in the docs. */
+/** Proxies in front of Unleash. The rules come from the examples in the docs. */
 const unleashTargets: readonly Target[] = [
   proxy(
     'nginx',
     'nginx',
     nginx,
     moved,
-    'Add the upstream beside the server block of Unleash, and the location to that block.',
+    'Add the upstream next to the server block of Unleash, and the location to that block.',
   ),
   proxy(
     'nginx-mirror',
     'nginx mirror',
     nginxMirror,
     copied,
-    'Add the upstream beside the server block of Unleash, and the rest to that block. http://unleash is the address of Unleash.',
+    'Add the upstream next to the server block of Unleash, and the rest to that block. http://unleash is the address of Unleash.',
   ),
   proxy('haproxy', 'HAProxy', haproxy, moved, 'Add use_backend to the frontend of Unleash, and the backend.'),
   proxy('caddy', 'Caddy', caddy, moved, 'Add it to the site of Unleash, before its reverse_proxy.'),
@@ -196,7 +196,7 @@ const unleashTargets: readonly Target[] = [
     'Envoy',
     envoy,
     moved,
-    'Add the first part at the start of the routes of Unleash, and the second to the clusters.',
+    'Add the first section before the routes of Unleash, and the second section to the clusters.',
   ),
 ];
 
@@ -209,7 +209,7 @@ function proxy(id: string, label: string, example: string, effect: string, how: 
     keyTypes: ['Backend', 'Frontend'],
     lines({ metricsUrl }) {
       const hasPath = new URL(metricsUrl).pathname !== '/';
-      const note = `Replace 127.0.0.1:8080 by the address of the server: a rule cannot add the path of ${metricsUrl}.`;
+      const note = `Replace 127.0.0.1:8080 with the address of the server: a rule cannot add the path of ${metricsUrl}.`;
       return {
         intro: hasPath ? `${effect} ${note}` : effect,
         blocks: [{ name: `rule for ${label}`, how, code: proxyRule(example, hasPath ? exampleUrl : metricsUrl) }],
@@ -226,7 +226,7 @@ const unknownKey: Note = {
 };
 
 const blocked =
-  "In a browser, an ad blocker or the page's Content-Security-Policy may block the request. The developer tools show it.";
+  "In a browser, an ad blocker or the page's Content-Security-Policy can block the request. The developer tools show it.";
 
 export const sources: readonly Source[] = [
   {
@@ -252,7 +252,7 @@ export const sources: readonly Source[] = [
     },
     hints: [
       'SDKs report about once a minute, and only flags that were checked.',
-      'The log of the proxy shows whether /api/client/metrics is passed on, and the answer.',
+      'The log of the proxy shows whether /api/client/metrics is passed on, and the response.',
     ],
     omits: 'Unleash does not report use and views: they stay 0.',
   },
@@ -294,7 +294,7 @@ export const sources: readonly Source[] = [
   },
   {
     id: 'own',
-    label: 'I write my own',
+    label: 'I use my own code',
     hint: 'A request from a page, an app or a server.',
     choice: 'Language',
     targets: ownTargets,
@@ -303,6 +303,6 @@ export const sources: readonly Source[] = [
     patienceMs: 30_000,
     sent: (route, userAgent) => ['telemetry', 'usage', 'metrics'].includes(route) && !ownPackage.test(userAgent ?? ''),
     advice: { unknown_key: unknownKey },
-    hints: ['Does the sender print an answer? If not, its machine cannot reach the server.', blocked],
+    hints: ['Does the sender print a response? If not, its machine cannot reach the server.', blocked],
   },
 ];

@@ -1,6 +1,6 @@
 /*
- * Quotes texts in snippets. Names come from users, so none may end a quoted text in a shell or a program. Characters that could are
- * written as JSON escapes.
+ * Quotes texts in snippets. Names come from users, and must not end a quoted text in a shell or a program. Characters
+ * that could end it are written as JSON escapes.
  */
 
 import type { KeyType } from '../application-settings/key-types.ts';
@@ -16,7 +16,7 @@ export interface Connection {
 export interface Target {
   readonly id: string;
   readonly label: string;
-  /** Types of keys that it can use, the usual one first. */
+  /** Types of keys that the target can use, the most common type first. */
   readonly keyTypes: readonly KeyType[];
   readonly lines: (connection: Connection) => Lines;
 }
@@ -37,14 +37,14 @@ export interface Block {
 /** Characters that are safe within the quotes of all languages here. */
 const harmless = /^[\p{L}\p{N} _.,:;/?&=()+*@#~^|-]$/u;
 
-/** JSON whose texts contain no quote, dollar, percent sign or brace, and no backslash except in escapes. */
+/** Formats JSON whose texts contain no quote, dollar, percent sign or brace, and no backslash except in escapes. */
 export function safeJson(value: unknown): string {
   return JSON.stringify(value, (_, each) => each).replaceAll(/"(?:[^"\\]|\\.)*"/g, (text) =>
     safeText(JSON.parse(text) as string),
   );
 }
 
-/** A text in double quotes, for JSON, JavaScript and other languages with `\uXXXX`. */
+/** Puts a text in double quotes, for JSON, JavaScript and other languages with `\uXXXX`. */
 export function safeText(text: string): string {
   let quoted = '';
   for (const character of text) quoted += harmless.test(character) ? character : escaped(character);
@@ -58,12 +58,12 @@ function escaped(character: string): string {
   return text;
 }
 
-/** A text as a word of a POSIX shell. */
+/** Quotes a text as a word of a POSIX shell. */
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A URL that is safe within the quotes of all languages here. */
+/** Returns a URL that is safe within the quotes of all languages here. */
 export function safeUrl(base: string, path: string): string {
   return new URL(base.replace(/\/$/, '') + path).href.replaceAll("'", '%27').replaceAll('$', '%24');
 }

@@ -6,7 +6,7 @@ export interface WatchState {
   readonly source: Pick<Source, 'sent' | 'patienceMs'>;
   readonly since: number;
   readonly now: number;
-  /** The ledger of the environment, with requests that named none. */
+  /** The ledger of the environment, including requests that named no environment. */
   readonly ledger: IngestReport | undefined;
   readonly unattributed: readonly UnattributedRefusal[];
 }
@@ -52,7 +52,7 @@ export function watch({ source, since, now, ledger, unattributed }: WatchState):
   return { kind: 'trouble', refused: refused.slice(0, maxShown), unattributed: unknown.slice(0, maxShown), late };
 }
 
-/** Minted ids are not messages. Entries without an environment belong to a deleted one. */
+/** True for an accepted message, except for minted ids and messages of a deleted environment. */
 function isTaken({ outcome, route, environment }: LedgerEntry): boolean {
   return outcome === 'accepted' && route !== 'identities' && environment !== null;
 }

@@ -66,7 +66,7 @@ export function ComparisonSection({ place }: { readonly place: FeaturePlace }) {
   );
 }
 
-/** The variants to choose from, by name. The base may not have been given in the range. */
+/** Lists the variants to choose from, by name. The base might not occur in the range. */
 function listBases({ base, variants }: Comparison): readonly string[] {
   return [...new Set([base ?? [], ...variants.map(({ variant }) => variant)].flat())].toSorted();
 }
@@ -166,7 +166,7 @@ function Warnings({ comparison }: { readonly comparison: Comparison }) {
         <p class="callout callout-warn" role="note">
           The split differs from the declared one: {listed(sampleRatio.observed)} of the users instead of{' '}
           {listed(sampleRatio.expected)} (p {chance(sampleRatio.p)}). Find the reason before you trust the comparison.
-          Users of missing senders, or redirected users, may behave differently.
+          Users of missing senders, or redirected users, can behave differently.
         </p>
       )}
       {sampleRatio && !sampleRatio.mismatch && (

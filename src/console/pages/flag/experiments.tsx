@@ -33,11 +33,11 @@ export function ExperimentsSection({ place, detail }: SectionProps) {
         <h2 id="flag-experiments">Experiments</h2>
         {hasRole('User') && (
           <button type="button" onClick={plan}>
-            Plan an experiment
+            Plan experiment
           </button>
         )}
       </div>
-      {items?.length === 0 && <p class="quiet">None is planned in {environment}.</p>}
+      {items?.length === 0 && <p class="quiet">No experiment is planned in {environment}.</p>}
       <ul>
         {items?.toReversed().map(({ id, name: title, state, verdict, progress }) => (
           <li key={id}>
@@ -77,12 +77,12 @@ function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClos
     onClose();
   }
   return (
-    <Dialog title={`Plan an experiment on ${name}`} onClose={onClose}>
+    <Dialog title={`Plan experiment on ${name}`} onClose={onClose}>
       <p class="quiet">
         <Help to="semantics#experiments">Whole UTC days</Help> are compared. Once it has started, the plan cannot be
         changed.
       </p>
-      <Form onSubmit={send} submit="Plan" done="The experiment is planned" onCancel={onClose}>
+      <Form onSubmit={send} submit="Plan experiment" done="Experiment planned" onCancel={onClose}>
         <Field name="name" label="Name" required autoFocus maxLength={120} />
         <Field name="hypothesis" label="Hypothesis" maxLength={1000} hint="What you expect, and why." />
         <PlanFields
@@ -139,7 +139,7 @@ function PlanFields({ variants, metrics, onMetric }: FieldsProps) {
         label="End (UTC, exclusive)"
         type="date"
         value={dateText(start + usualDays * dayMs)}
-        hint="At least 7 days later. Empty if the users decide."
+        hint="At least 7 days later. Empty if the number of users decides."
       />
       <Field name="users" label="Users per variant" type="number" hint="Optional." />
       <SelectField name="guardrail" label="Guardrail metric" options={[['', 'None'], ...metrics]} />

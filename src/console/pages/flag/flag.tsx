@@ -1,6 +1,6 @@
 /*
- * src/console/pages/flag: a flag of an environment. flag.tsx assembles the sections, each from a file of its own. traffic.ts and
- * verdict-words.ts compute.
+ * src/console/pages/flag: a flag of an environment. flag.tsx assembles the sections, each from a file of its own.
+ * traffic.ts and verdict-words.ts compute.
  */
 
 import { useId } from 'preact/hooks';
@@ -84,7 +84,7 @@ function Head({ place: { application, environment, name }, detail }: HeadProps) 
         <a href={listAddress}>Flags</a>
       </p>
       <h1>{name}</h1>
-      <CopyButton text={name} title="Copy the name" />
+      <CopyButton text={name} title="Copy name" />
       {detail && !detail.declared && <span class="pill warn">undeclared</span>}
       {detail?.archived && <span class="pill">archived</span>}
       {detail && detail.owners.length > 0 && <span class="pill">Owner: {ownersText(detail.owners)}</span>}
@@ -94,7 +94,7 @@ function Head({ place: { application, environment, name }, detail }: HeadProps) 
   );
 }
 
-/** A name that is neither declared nor has been seen. */
+/** A name that was neither declared nor seen. */
 function UnknownFeature({ place }: { readonly place: FeaturePlace }) {
   const { application, environment, name } = place;
   const { query } = useQuery();
@@ -104,7 +104,7 @@ function UnknownFeature({ place }: { readonly place: FeaturePlace }) {
     <section class="notice">
       <h1>Not found</h1>
       <p>
-        No sender has requested <q class="flag-name">{name}</q>, and it is not declared. The name may be misspelt, or
+        No sender has requested <q class="flag-name">{name}</q>, and it is not declared. The name might be misspelt, or
         not in use yet.
       </p>
       <div class="actions">
@@ -144,8 +144,8 @@ function Notes({ place, detail }: { readonly place: FeaturePlace; readonly detai
               <button
                 type="button"
                 disabled={busy}
-                aria-label={`Delete the note: ${text}`}
-                onClick={() => run(() => remove(id), 'The note is deleted')}
+                aria-label={`Delete note: ${text}`}
+                onClick={() => run(() => remove(id), 'Note deleted')}
               >
                 Delete
               </button>
@@ -173,9 +173,9 @@ function NoteForm({ place }: { readonly place: FeaturePlace }) {
     reread(place);
   }
   return (
-    <Form onSubmit={add} submit="Add the note" done="The note is added" reset>
+    <Form onSubmit={add} submit="Add note" done="Note added" reset>
       <Field name="text" label="New note" required maxLength={500} placeholder="Rollout to half of the users" />
-      <Field name="at" label="When" type="datetime-local" hint={`In ${format.place}; empty for now.`} />
+      <Field name="at" label="When" type="datetime-local" hint={`Time in ${format.place}; empty means now.`} />
       <p class="flag-check">
         <input id={all} type="checkbox" name="all" />{' '}
         <label for={all}>Applies to all environments, not only {place.environment}</label>
@@ -201,7 +201,7 @@ function SettingsForm({ place, feature }: FeatureProps) {
         feature={feature}
         patch={patch}
         submit={detail.declared ? 'Save' : 'Save and declare'}
-        done="The flag is saved"
+        done="Flag saved"
       >
         <Field name="description" label="Description" rows={3} maxLength={1000} value={detail.description ?? ''} />
         {variants.length > 0 && (

@@ -32,7 +32,7 @@ export function OwnersSection({ place, feature }: FeatureProps) {
       </p>
       {code.length === 0 ? (
         <p class="quiet">
-          No code scan: CI uploads one with <code>flagmeter features scan --upload</code>.
+          No code scan yet. CI uploads a scan with <code>flagmeter features scan --upload</code>.
         </p>
       ) : (
         <CodePlaces code={code} />
@@ -56,12 +56,12 @@ function OwnersForm({ place, feature }: FeatureProps) {
       feature={feature}
       patch={patch}
       submit={isDeclared ? 'Save' : 'Save and declare'}
-      done="The owners are saved"
+      done="Owners saved"
     >
       <Field
         name="owners"
         label="Owners"
-        hint="Members, teams or other texts such as @shop/checkout, separated by commas. Empty: those of CODEOWNERS."
+        hint="Members, teams or other texts such as @shop/checkout, separated by commas. If empty, CODEOWNERS applies."
         value={ownersText(declared)}
         maxLength={900}
         autocomplete="off"
@@ -99,7 +99,7 @@ function useCandidates(application: string): readonly Candidate[] {
   );
 }
 
-/** The owners in a text: names or e-mail addresses of the candidates, and other texts. */
+/** Parses the owners in a text: names or e-mail addresses of the candidates, and other texts. */
 function ownersFromText(text: string, candidates: readonly Candidate[]): Owner[] {
   return splitList(text).map((part) => {
     const wanted = part.toLowerCase();

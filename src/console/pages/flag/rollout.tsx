@@ -28,7 +28,7 @@ export function RolloutSection({ place, feature }: FeatureProps) {
         </h2>
         {hasRole('User') && (
           <button type="button" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
-            {rollout === null ? 'Plan a rollout' : 'Change the plan'}
+            {rollout === null ? 'Plan rollout' : 'Change plan'}
           </button>
         )}
       </div>
@@ -52,7 +52,7 @@ function Shares({ place, steps }: { readonly place: FeaturePlace; readonly steps
   const series = useMemo(() => {
     return [
       { label: 'planned', values: plannedShares(steps, variant, buckets), tone: 2 as const, steps: true },
-      { label: 'actual, of the checks', values: shareIn(data?.features[0], variant, buckets), tone: 1 as const },
+      { label: 'actual, share of checks', values: shareIn(data?.features[0], variant, buckets), tone: 1 as const },
     ];
   }, [steps, variant, data, buckets]);
   return <Chart title={`Share of ${variant}, %`} buckets={buckets} series={series} kind="lines" height={160} />;
@@ -60,7 +60,7 @@ function Shares({ place, steps }: { readonly place: FeaturePlace; readonly steps
 
 const most = 6;
 
-/** Steps for one variant; another one gets the rest. */
+/** Edits steps for one variant; another variant gets the rest. */
 function Editor({ place, feature }: FeatureProps) {
   const { data: detail } = feature;
   const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
@@ -82,7 +82,7 @@ function Editor({ place, feature }: FeatureProps) {
     return { rollout: rollout.length === 0 ? null : rollout };
   }
   return (
-    <FeatureForm place={place} feature={feature} patch={patch} submit="Save the plan" done="The rollout plan is saved">
+    <FeatureForm place={place} feature={feature} patch={patch} submit="Save plan" done="Rollout plan saved">
       <div class="experiment-fields">
         <SelectField name="variant" label="Variant" value={variant} options={variants.map((each) => [each])} />
         <SelectField name="rest" label="The rest gets" value={rest} options={variants.map((each) => [each])} />
@@ -107,7 +107,7 @@ function Editor({ place, feature }: FeatureProps) {
           </div>
         );
       })}
-      <p class="hint">Empty steps are left out. Without a step, there is no plan.</p>
+      <p class="hint">Empty steps are ignored. If all steps are empty, the plan is removed.</p>
     </FeatureForm>
   );
 }

@@ -12,7 +12,7 @@ import { groupPrograms, type ProgramThere, type SenderProgram } from './traffic.
 
 const everyMs = 15_000;
 
-/** The sources of the flag in its environment, if none of them reports use and views. */
+/** Returns the sources of the flag in its environment, if no source reports use and views. */
 export function useChecksOnly(place: FeaturePlace): readonly string[] {
   const { data } = usePoll<FeatureSenders>(featurePath(place, 'senders'), everyMs);
   return listChecksOnly(data?.items.filter(({ environment }) => environment === place.environment) ?? []);
@@ -32,7 +32,7 @@ export function Senders({ place }: { readonly place: FeaturePlace }) {
           rows={groupPrograms(data.items)}
           rowKey={({ name }) => name}
           csv={`${place.name}-senders`}
-          empty="No sender has requested it yet, in any environment."
+          empty="No sender has requested the flag yet, in any environment."
         />
       )}
       {sources.length > 0 && <p class="quiet">{checksOnlyText(sources)}</p>}
@@ -119,7 +119,7 @@ export function Seen({ place, detail }: SeenProps) {
         rows={detail.environments}
         rowKey={({ environment }) => environment}
         csv={`${place.name}-environments`}
-        empty="It has not been seen in any environment yet."
+        empty="The flag has not been seen in any environment yet."
       />
     </section>
   );

@@ -6,7 +6,7 @@ import { type FeaturePlace, featurePath } from './change.tsx';
 
 const everyMs = 20_000;
 
-/** The split of the flag; `undefined` until it is read, and if none is intended. */
+/** Returns the split of the flag; `undefined` until it is read, or if no split is intended. */
 export function useSplit(place: FeaturePlace): FeatureSplit | undefined {
   const { environment } = place;
   const path = featurePath(place, 'split');

@@ -73,7 +73,7 @@ export function TrafficSection({ place }: { readonly place: FeaturePlace }) {
         />
       )}
       {data !== undefined && usage === undefined && (
-        <p class="quiet">No sender has requested it in this environment and range.</p>
+        <p class="quiet">No sender has requested the flag in this environment and range.</p>
       )}
       {data !== undefined && usage !== undefined && (
         <Funnel name={name} report={data} usage={usage} checksOnly={sources} />
@@ -134,7 +134,7 @@ function Funnel({ name, report, usage, checksOnly }: FunnelProps) {
   );
 }
 
-/** The users by variant. There are none if no sender reports them: it is unknown how many there were. */
+/** The column of users by variant. Shows dashes if no sender reports users, because their number is unknown. */
 function usersColumn(usage: FeatureUsage): Column<Variant> {
   const column = countColumn('uniqueUsers', 'Users ≈');
   return usage.uniqueUsers > 0 ? column : { ...column, cell: () => '–' };
@@ -148,7 +148,7 @@ function usersText({ from, to, timeZone }: UsageReport, { uniqueUsers }: Feature
     : `The flag had ≈${format.full(uniqueUsers)} users (± 2 %) on the UTC days ${days}. A user of several variants counts once here, and once for each variant above.`;
 }
 
-/** Whether a figure is missing because no sender reports it. */
+/** True if a figure is missing because no sender reports it. */
 function isUnknown(usage: FeatureUsage | undefined, key: 'used' | 'viewed', checksOnly: readonly string[]): boolean {
   return checksOnly.length > 0 && (usage?.[key] ?? 0) === 0;
 }

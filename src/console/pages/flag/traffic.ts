@@ -18,7 +18,7 @@ export type Measure = (typeof measures)[number];
 /** Further variants are folded into one series: more could not be distinguished. */
 const maxSeries = 6;
 
-/** The variants by name, so that their colours do not depend on the order by checks. */
+/** Sorts variants by name, so that their colours do not depend on the number of checks. */
 export function sortVariants(usage: FeatureUsage | undefined): FeatureUsage['variants'] {
   return (usage?.variants ?? []).toSorted((a, b) => (a.variant < b.variant ? -1 : 1));
 }
@@ -52,13 +52,13 @@ function addPoints(
 ): void {
   const at = measures.indexOf(measure) + 1;
   for (const point of points) {
-    // A bucket of a longer step may begin before the range.
+    // A bucket of a longer step can begin before the range.
     const index = Math.max(0, indexAt(buckets, point[0]));
     if (index < buckets.count) values[index]! += point[at]!;
   }
 }
 
-/** The variants that a split can have: its own, and those that were seen. */
+/** Returns the variants that a split can have: its own variants, and the seen variants. */
 export function splitVariants(
   split: Readonly<Record<string, number>> | null,
   seen: readonly string[],
@@ -66,7 +66,7 @@ export function splitVariants(
   return [...new Set([...Object.keys(split ?? {}), ...seen])].sort();
 }
 
-/** The split from the typed weights; `null` if all are empty. */
+/** Returns the split from the typed weights; `null` if all weights are empty. */
 export function typedSplit(
   variants: readonly string[],
   weights: readonly string[],
@@ -78,7 +78,7 @@ export function typedSplit(
   return given.length === 0 ? null : Object.fromEntries(given);
 }
 
-/** The variant whose share grows most over the plan. */
+/** Returns the variant whose share grows most over the plan. */
 export function shownVariant(steps: readonly RolloutStep[]): string {
   const first = steps[0]?.split ?? {};
   const last = steps.at(-1)?.split ?? {};
@@ -130,7 +130,7 @@ export interface SenderProgram {
 
 export interface ProgramThere {
   readonly lastAt: string;
-  /** The one with the latest request first. A sender without a version has none. */
+  /** The version with the latest request first. Empty for a sender without versions. */
   readonly versions: readonly string[];
 }
 

@@ -33,7 +33,7 @@ const tones: Readonly<Record<VerdictKind, Tone>> = {
   new: 'good',
 };
 
-/** The tone of a verdict. An undeclared name may be misspelt, so nothing about it is good. Archived flags need no attention. */
+/** Chooses the tone of a verdict. An undeclared name is never good: it might be misspelt. */
 export function chooseTone(
   kind: VerdictKind,
   { declared, archived }: Pick<FeatureDetail, 'declared' | 'archived'>,
@@ -48,8 +48,8 @@ type VerdictSummary = Pick<
 >;
 
 /**
- * The heading of a verdict. That a flag is archived or undeclared comes first; the verdict itself is then `also`. Both texts are
- * sentences without a full stop.
+ * Formats the heading of a verdict. If a flag is archived or undeclared, the heading says so, and the verdict is in
+ * `also`. Both texts are sentences without a full stop.
  */
 export function formatHeading(
   verdict: VerdictSummary,
@@ -75,7 +75,7 @@ function formatSentence(verdict: VerdictSummary, snoozedUntil: string | null, { 
   return `${beginnings[kind]}${until}${from}${describeRule(verdict)}${where}`;
 }
 
-/** The rule that makes a flag used, although the range of the page may show one variant only. */
+/** Describes the rule by which a flag is in use, because the range of the page can show one variant only. */
 function describeRule({ kind, reasons, staleAfterDays }: VerdictSummary): string {
   const variants = reasons.find(({ code }) => code === 'variants')?.names.length ?? 0;
   return kind === 'in_use' && variants > 1 ? `: ${variants} variants within ${staleAfterDays} days` : '';
@@ -92,7 +92,7 @@ export function reasonText(
   return at === null ? text : text.replace(at, time(at));
 }
 
-/** The possible actions, those that the verdict suggests first. Omits actions that are already done. */
+/** Lists the possible actions, the suggested ones first. Omits actions that are already done. */
 export function listActions(
   suggested: readonly VerdictAction[],
   { archived, permanent, declared }: Pick<FeatureDetail, 'archived' | 'permanent' | 'declared'>,
@@ -110,7 +110,7 @@ export function listActions(
   return [...new Set([...suggested, ...all])].filter((action) => !done[action]);
 }
 
-/** Text for removing a flag from the code: its name, its variants, and a command that finds it. */
+/** Returns a text for removing a flag from the code: its name, its variants, and a command that finds it. */
 export function cleanupText(name: string, variants: readonly string[]): string {
   const quoted = `'${name.replaceAll("'", "'\\''")}'`;
   return [

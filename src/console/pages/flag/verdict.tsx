@@ -42,14 +42,14 @@ function beforeVerdict(error: unknown): string {
   return error === undefined ? 'Computing the verdict …' : `The verdict cannot be read: ${describeError(error)}`;
 }
 
-/** An undeclared name may be misspelt. */
+/** A note on an undeclared name, which might be misspelt. */
 function Undeclared({ place, nearest }: { readonly place: FeaturePlace; readonly nearest: string | null }) {
   const { query } = useQuery();
-  if (nearest === null) return <li>It is not declared.</li>;
+  if (nearest === null) return <li>The flag is not declared.</li>;
   const address = featureAddress({ ...place, name: nearest }, query);
   return (
     <li>
-      It is not declared. Its name is similar to <a href={address}>{nearest}</a>: it may be misspelt.
+      The flag is not declared. Its name is similar to <a href={address}>{nearest}</a>, and might be misspelt.
     </li>
   );
 }
@@ -64,12 +64,12 @@ type Change = Exclude<VerdictAction, 'copy' | 'declare'> | 'not permanent' | 'en
 
 /** The changes that buttons make: label, changed fields, announcement. */
 const changes: Readonly<Record<Change, readonly [label: string, patch: () => FeaturePatch, done: string]>> = {
-  snooze: ['Snooze 30 days', () => ({ snoozedUntil: later(snoozeMs) }), 'Snoozed for 30 days'],
-  permanent: ['Permanent', () => ({ permanent: true }), 'The flag is permanent'],
-  archive: ['Archive', () => ({ archived: true }), 'The flag is archived'],
-  unarchive: ['Unarchive', () => ({ archived: false }), 'The flag is no longer archived'],
-  'not permanent': ['Not permanent', () => ({ permanent: false }), 'The flag is no longer permanent'],
-  'end snooze': ['End the snooze', () => ({ snoozedUntil: null }), 'The flag is no longer snoozed'],
+  snooze: ['Snooze for 30 days', () => ({ snoozedUntil: later(snoozeMs) }), 'Snoozed for 30 days'],
+  permanent: ['Mark as permanent', () => ({ permanent: true }), 'Marked as permanent'],
+  archive: ['Archive', () => ({ archived: true }), 'Flag archived'],
+  unarchive: ['Unarchive', () => ({ archived: false }), 'Flag unarchived'],
+  'not permanent': ['Mark as temporary', () => ({ permanent: false }), 'Marked as temporary'],
+  'end snooze': ['End snooze', () => ({ snoozedUntil: null }), 'Snooze ended'],
 };
 
 function Actions({ place, feature, suggested }: ActionsProps) {

@@ -42,7 +42,9 @@ function AllApplications() {
           <Attention home={data} />
           <Applications applications={data.applications} />
           {data.applicationsLeftOut > 0 && (
-            <p class="quiet">{plural(data.applicationsLeftOut, 'more application')}: use the switcher or the search.</p>
+            <p class="quiet">
+              {plural(data.applicationsLeftOut, 'more application')} not shown. Use the switcher or the search.
+            </p>
           )}
         </>
       )}
@@ -59,9 +61,7 @@ function Attention({ home }: { readonly home: HomeReport }) {
   if (items.length === 0)
     return (
       <p class={complete ? 'health health-ok' : 'health quiet'}>
-        {complete
-          ? `✓ No issues: all applications checked at ${format.clockSeconds(at)}`
-          : 'Checking the applications …'}
+        {complete ? `✓ No issues: all applications checked at ${format.clockSeconds(at)}` : 'Checking applications …'}
       </p>
     );
   const shown = isWhole.value ? items : items.slice(0, few);
@@ -196,7 +196,7 @@ const columns: readonly Column<HomeApplication>[] = [
   },
   {
     key: 'cleanup',
-    title: 'Flags that can go',
+    title: 'Removable flags',
     number: true,
     value: ({ flagsThatCanGo }) => flagsThatCanGo ?? 0,
     cell: ({ id, environments: [first], flagsThatCanGo, flags }) =>

@@ -35,7 +35,7 @@ export function Keys({ app, keys }: { readonly app: string; readonly keys: reado
         rowKey={({ id }) => id}
         csv="ingest-keys"
         stacked
-        empty="No keys yet. Senders need one."
+        empty="No keys yet. Senders need a key."
       />
     </section>
   );

@@ -1,6 +1,7 @@
 /*
- * src/console/pages/ingest: accepted and refused packets and reports. page.tsx has the state of the server, and the reasons of refusals
- * with their remedies; keys.tsx the keys, and senders.tsx the senders. reasons.ts and programs.ts compute.
+ * src/console/pages/ingest: accepted and refused packets and reports. page.tsx has the state of the server, and the
+ * reasons of refusals with their remedies; keys.tsx the keys, and senders.tsx the senders. reasons.ts and programs.ts
+ * compute.
  */
 
 import type { ComponentChildren } from 'preact';
@@ -103,7 +104,7 @@ function Unnamed({ counts: { accepted, refused } }: { readonly counts: IngestRep
   );
 }
 
-/** Accepted and refused by hour, from the overview, whose answer all readers share. */
+/** Accepted and refused messages by hour, from the overview, whose response all readers share. */
 function Hours({ app, env }: PlaceProps) {
   const { range, bounds, comparison, everyMs, zoom } = useRange();
   const query = { environment: env, ...overviewQuery(range, bounds, comparison) };
@@ -170,7 +171,7 @@ function Card({ app, reason }: { readonly app: string; readonly reason: LedgerRe
       </p>
       <Example app={app} reason={reason} />
       <p class="quiet">
-        <code>{code}</code> {outcome === 'refused' && `answered ${status} · `}
+        <code>{code}</code> {outcome === 'refused' && `status ${status} · `}
         {outcome === 'noted' && '· '}
         last one <Ago at={lastAt} />
         {' · '}
@@ -209,7 +210,7 @@ function Example({ app, reason: { outcome, last, senders, example } }: ExamplePr
         keyPrefix !== undefined && `${keyPrefix}… (${keyType})`
       ),
     ],
-    [outcome === 'noted' ? 'Entry' : 'Answer', example?.detail],
+    [outcome === 'noted' ? 'Entry' : 'Response', example?.detail],
   ];
   return (
     <dl class="ingest-example">
@@ -238,7 +239,7 @@ function Now() {
       <h2 id="ingest-now">{node === undefined ? 'This server, now' : `Node ${node.name}, now`}</h2>
       <p class="quiet">
         All applications, averaged over the last ten seconds.
-        {node !== undefined && ' Every node counts what it receives itself.'}
+        {node !== undefined && ' Each node counts only the messages that it receives.'}
       </p>
       <Figures status={data} />
       {recent.accepted.length > 1 && (

@@ -13,15 +13,15 @@ export interface SendingProgram {
   readonly lastAt: string;
   readonly types: readonly string[];
   readonly counts: Counts;
-  /** Of refusals and notes, the latest first. */
+  /** Codes of refusals and notes, the latest first. */
   readonly codes: readonly string[];
-  /** The one with the latest message first. */
+  /** The version with the latest message first. */
   readonly versions: readonly SendingVersion[];
 }
 
 /** A version of a program, or an instance that names itself. */
 interface SendingVersion {
-  /** Empty if neither is known. */
+  /** Empty if neither the version nor the instance is known. */
   readonly label: string;
   readonly lastAt: string;
   readonly counts: Counts;

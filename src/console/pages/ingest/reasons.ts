@@ -73,7 +73,7 @@ export function filtered(entries: readonly LedgerEntry[], filter: Filter): Ledge
 
 const advice = new Map<string, Note | RefusalDescription>(Object.entries({ ...ledgerRefusals, ...ledgerNotes }));
 
-/** The meaning and the remedy of a ledger code, as sentences. A newer server may have unknown codes. */
+/** Returns the meaning and the remedy of a ledger code, as sentences. A newer server can have unknown codes. */
 export function adviceOn(code: string): Note {
   const reason = advice.get(code);
   if (reason === undefined)
@@ -82,7 +82,7 @@ export function adviceOn(code: string): Note {
   return { meaning: sentence(meaning), remedy: sentence(reason.remedy) };
 }
 
-/** On `unknown_key` with a key of the application. */
+/** Advice on `unknown_key` for a key of the application. */
 export const leakAdvice: Note = {
   meaning: 'A web page or an app sent a Backend key, which its users can read: the key has leaked.',
   remedy: 'Use a Frontend or Mobile key there. Then replace the Backend key on your servers, and delete it.',

@@ -165,7 +165,7 @@ export function RefusedTokens({ tokens }: { readonly tokens: readonly RefusedTok
   return (
     <>
       <p>
-        <strong class="warn">Refused: these tokens are not adopted.</strong> Most SDKs discard what is refused. Adopt
+        <strong class="warn">Refused: these tokens are not adopted.</strong> Most SDKs discard refused messages. Adopt
         the tokens that the services send.
       </p>
       <Table
@@ -200,8 +200,8 @@ export function Unattributed({ app, keys }: UnattributedProps) {
     <section class="stack">
       <h2>Refused, without an application</h2>
       <p class="quiet">
-        The latest kinds since the server started: requests with unknown or revoked keys, and unreadable bodies. One of
-        them may be yours.
+        The latest kinds of refusals since the server started: requests with unknown or revoked keys, and unreadable
+        bodies. One of them might be yours.
       </p>
       <RefusedTokens tokens={tokens} />
       <Table

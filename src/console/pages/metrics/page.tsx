@@ -82,14 +82,14 @@ function Metrics({ app, env, bounds, rows }: MetricsProps) {
       <div class="head spread">
         <input
           type="search"
-          aria-label="Search the metrics"
+          aria-label="Search metrics"
           placeholder="Search"
           value={search}
           onInput={(event) => change({ search: event.currentTarget.value || undefined })}
         />
         {hasRole('User') && (
           <button type="button" onClick={() => declare()}>
-            Declare a metric
+            Declare metric
           </button>
         )}
       </div>
@@ -208,7 +208,7 @@ function NoMetrics() {
 
 interface DeclareProps {
   readonly app: string;
-  /** Without it the reader types a name. */
+  /** `undefined` if the reader types a name. */
   readonly metric: MetricRow | undefined;
   readonly onClose: () => void;
 }
@@ -223,12 +223,12 @@ function Declare({ app, metric, onClose }: DeclareProps) {
     onClose();
   }
   return (
-    <Dialog title={metric === undefined ? 'Declare a metric' : `Declare ${metric.name}`} onClose={onClose}>
+    <Dialog title={metric === undefined ? 'Declare metric' : `Declare ${metric.name}`} onClose={onClose}>
       <p class="quiet">
         A counter is summed up, such as purchases or errors. A gauge shows its last value, such as the length of a
         queue. The declared kind applies to earlier values too.
       </p>
-      <Form onSubmit={send} submit="Declare" done="The metric is declared" onCancel={onClose}>
+      <Form onSubmit={send} submit="Declare" done="Metric declared" onCancel={onClose}>
         {metric === undefined && (
           <Field name="name" label="Name" required autoFocus hint="As senders write it. Upper and lower case differ." />
         )}

@@ -65,7 +65,8 @@ export function bucketsFrom(buckets: Buckets, series: readonly Pick<MetricMeasur
 }
 
 /**
- * The values of a series in each bucket. Without a measurement, a counter has 0, and a gauge keeps its previous value.
+ * Returns the values of a series in each bucket. Without a measurement, a counter is 0, and a gauge keeps its previous
+ * value.
  */
 export function valuesIn(
   buckets: Buckets,

@@ -4,9 +4,9 @@ import type { GivenOwner } from '../../../contract/shapes/owner.ts';
 
 export interface BulkAction {
   readonly label: string;
-  /** What is done, after the number of flags: `archived`. */
+  /** Participle after the number of flags: `archived`. */
   readonly done: string;
-  /** `undefined`: the flag is as wanted. */
+  /** `undefined` if the flag needs no change. */
   readonly patch: (row: OverviewFeature) => FeaturePatch | undefined;
   /** Restores the row; absent if the action cannot be undone. */
   readonly undo?: (row: OverviewFeature) => FeaturePatch;
@@ -31,10 +31,10 @@ export function bulkActions(now: number): readonly BulkAction[] {
   });
   return [
     { label: 'Archive', done: 'archived', ...archive(true) },
-    { label: 'Restore from the archive', done: 'restored', ...archive(false) },
+    { label: 'Restore from archive', done: 'restored', ...archive(false) },
     { label: 'Snooze for 30 days', done: 'snoozed', ...snooze(later(30)) },
     { label: 'Snooze for 90 days', done: 'snoozed', ...snooze(later(90)) },
-    { label: 'End the snooze', done: 'no longer snoozed', ...snooze(null) },
+    { label: 'End snooze', done: 'no longer snoozed', ...snooze(null) },
     { label: 'Mark as permanent', done: 'marked as permanent', ...keep(true) },
     { label: 'Mark as temporary', done: 'marked as temporary', ...keep(false) },
     { label: 'Declare', done: 'declared', patch: ({ declared }) => (declared ? undefined : {}) },
@@ -50,10 +50,10 @@ export function tagAction(tag: string): BulkAction {
   };
 }
 
-/** Replaces the owners of each flag by one. Without owners of the team's own, those of CODEOWNERS apply again. */
+/** Replaces the owners of each flag with one owner. Undoing restores the declared owners. */
 export function ownerAction(owner: GivenOwner, name: string): BulkAction {
   return {
-    label: `Set the owner to ${name}`,
+    label: `Set owner to ${name}`,
     done: `owned by ${name}`,
     patch: () => ({ owners: [owner] }),
     undo: ({ owners, ownersFrom }) => ({ owners: ownersFrom === 'declaration' ? owners : [] }),
@@ -65,7 +65,7 @@ export interface BulkStep {
   readonly patch: FeaturePatch;
 }
 
-/** What became of the steps so far. */
+/** Results of the steps so far. */
 export interface BulkProgress {
   readonly total: number;
   readonly done: readonly string[];

@@ -32,7 +32,7 @@ interface BulkProps {
   readonly onClear: () => void;
 }
 
-/** Flags whose names cannot be a segment of a path. */
+/** True if the name of a flag can be a segment of a path. */
 const isAddressable = ({ feature }: OverviewFeature) => feature !== '.' && feature !== '..' && feature !== surplusName;
 
 export function Bulk({ app, rows, onClear }: BulkProps) {
@@ -52,8 +52,8 @@ export function Bulk({ app, rows, onClear }: BulkProps) {
             title={`Change ${plural(rows.length, 'flag')}`}
             items={[
               ...actions.map((action) => ({ label: action.label, onSelect: () => apply(action) })),
-              { label: 'Set the owner …', apart: true, onSelect: () => ask(OwnerDialog) },
-              { label: 'Add a tag …', onSelect: () => ask(TagDialog) },
+              { label: 'Set owner …', apart: true, onSelect: () => ask(OwnerDialog) },
+              { label: 'Add tag …', onSelect: () => ask(TagDialog) },
             ]}
           />
           <CopyButton text={() => rows.map(({ feature }) => feature).join('\n')} label="Copy names" />
@@ -113,13 +113,13 @@ function createUndo(
   return [{ label: 'Undo', done: 'restored', patch: undo! }, rows.filter(({ feature }) => changed.has(feature))];
 }
 
-/** The outcome: `12 flags archived, 1 failed`. */
+/** Formats the result: `12 flags archived, 1 failed`. */
 function resultText({ done }: BulkAction, result: BulkProgress): string {
   const parts = [`${plural(result.done.length, 'flag')} ${done}`];
   if (result.failed.length > 0) parts.push(`${format.full(result.failed.length)} failed`);
   const left = result.total - result.done.length - result.failed.length;
   if (left > 0) parts.push(`${format.full(left)} not started`);
-  return result.total === 0 ? 'Nothing to change: the flags are as wanted' : parts.join(', ');
+  return result.total === 0 ? 'No flag needs this change' : parts.join(', ');
 }
 
 interface ProgressProps {
@@ -179,8 +179,8 @@ function TagDialog({ onChoose, onClose }: BulkDialogProps) {
     onChoose(tagAction(String(data.get('tag')).trim()));
   }
   return (
-    <Dialog title="Add a tag" onClose={onClose}>
-      <Form submit="Add" done="The tag is added" onCancel={onClose} onSubmit={submit}>
+    <Dialog title="Add tag" onClose={onClose}>
+      <Form submit="Add tag" done="Tag added" onCancel={onClose} onSubmit={submit}>
         <Field name="tag" label="Tag" required maxLength={50} autoFocus autocomplete="off" />
       </Form>
     </Dialog>
@@ -200,8 +200,8 @@ function OwnerDialog({ onChoose, onClose }: BulkDialogProps) {
   }
   const createOwner = (chosen: string): GivenOwner => ({ type: chosen === id ? 'user' : 'team', id: chosen });
   return (
-    <Dialog title="Set the owner" onClose={onClose}>
-      <Form submit="Set" done="The owner is set" onCancel={onClose} onSubmit={submit}>
+    <Dialog title="Set owner" onClose={onClose}>
+      <Form submit="Set owner" done="Owner set" onCancel={onClose} onSubmit={submit}>
         <SelectField
           name="owner"
           label="Owner"

@@ -34,7 +34,7 @@ export function ColumnsDialog({ columns, shown, onClose }: ColumnsDialogProps) {
     <Dialog title="Columns" onClose={onClose}>
       <Form
         submit="Save"
-        done="The columns are saved"
+        done="Columns saved"
         onCancel={onClose}
         onSubmit={() => save(order.value.filter((key) => chosen.value.has(key)))}
       >
@@ -53,7 +53,7 @@ export function ColumnsDialog({ columns, shown, onClose }: ColumnsDialogProps) {
         </ul>
         <p>
           <button type="button" class="link" onClick={() => void save(null)}>
-            Restore the default columns
+            Restore default columns
           </button>
         </p>
       </Form>

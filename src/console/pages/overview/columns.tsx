@@ -139,7 +139,7 @@ function stateColumns({
   ];
 }
 
-/** The columns that are shown until the reader selects others: those that have something to show. */
+/** Returns the default columns: all columns with content. */
 export function usualColumns({ features }: Overview): string[] {
   const usual = ['trend', 'checks', 'change', 'used', 'viewed', 'users', 'variants', 'last', 'state'];
   return [
@@ -149,7 +149,7 @@ export function usualColumns({ features }: Overview): string[] {
   ];
 }
 
-/** The growth of the compared part. A feature without checks before comes first. */
+/** Computes the growth between the compared periods. A feature without earlier checks comes first. */
 function computeGrowth(compared: OverviewFeature['compared']): number | undefined {
   if (compared === undefined) return undefined;
   const [checks, before] = compared;
@@ -200,7 +200,7 @@ function count(key: string, title: string, of: (row: OverviewFeature) => number)
   };
 }
 
-/** A part of the checks: a share in the table, a count in the CSV file. */
+/** Creates a column for a part of the checks: a share in the table, a count in the CSV file. */
 function rate(key: 'used' | 'viewed', title: string): Column<OverviewFeature> {
   return {
     key,
@@ -275,8 +275,8 @@ function StateLabel({ row, meant, overview }: StateProps) {
 }
 
 function LastSeen({ at }: { readonly at: string | null }) {
-  if (at === null) return <span class="quiet">never here</span>;
-  // The API has times of minutes.
+  if (at === null) return <span class="quiet">not seen here</span>;
+  // The times of the API are in whole minutes.
   const passed = now.value - Date.parse(at);
   return (
     <time dateTime={at} title={format.time(at)}>

@@ -95,7 +95,7 @@ function createColumns(
 
 /** A flag in one environment: the share of its first variant, its checks, and when it was last seen. */
 function There({ row }: { readonly row: OverviewFeature | undefined }) {
-  if (row === undefined || row.lastSeenAt === null) return <span class="quiet">never here</span>;
+  if (row === undefined || row.lastSeenAt === null) return <span class="quiet">not seen here</span>;
   const [first] = row.variants;
   if (first === undefined)
     return (

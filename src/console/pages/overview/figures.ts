@@ -95,7 +95,7 @@ function selectBuckets({ start, width, starts, series, hourly, days }: Overview,
   return { start, width, starts, values: series[figure] };
 }
 
-/** @param starts of the days; without them they are UTC days */
+/** @param starts starts of the days; UTC days by default */
 function byDay({ start, values }: { start: number; values: readonly number[] }, starts?: readonly number[]) {
   const end = start + values.length * hour;
   const first = starts?.[0] ?? Math.floor(start / day) * day;
@@ -124,7 +124,8 @@ export function computeChange(now: number, before: number | undefined): Change |
 }
 
 /**
- * The growth from the first half of the buckets to the second: 0.5 is half as much again. Ignores an incomplete bucket.
+ * Computes the growth from the first half of the buckets to the second: 0.5 is half as much again. Ignores an
+ * incomplete bucket.
  * @returns `undefined` if the first half is empty
  */
 export function computeTrend(values: readonly number[], unfinished: boolean): number | undefined {

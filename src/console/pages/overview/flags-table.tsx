@@ -27,7 +27,7 @@ const usualSort = '-checks';
 
 const getKey = ({ feature }: OverviewFeature) => feature;
 
-/** The name, and the columns of these keys in their order. A column of a later release is unknown here. */
+/** Returns the name column and the columns with these keys. Ignores keys of a later release. */
 function shownColumns(all: readonly Column<OverviewFeature>[], keys: readonly string[]): Column<OverviewFeature>[] {
   return ['flag', ...keys].flatMap((key) => all.find((column) => column.key === key) ?? []);
 }
@@ -163,7 +163,7 @@ function useLoaded<T>(load: () => Promise<T>, wanted: boolean): T | undefined {
 const atOnce = 60;
 /** Pause between two counts: counting users is expensive. */
 const againMs = 30_000;
-/** Nothing is counted while the reader scrolls. */
+/** Pause after scrolling before users are counted, ms. */
 const restMs = 120;
 
 interface UserCount {
@@ -178,7 +178,7 @@ interface FeatureUsers {
   count(names: readonly string[], bounds: Bounds, again?: boolean): Promise<void>;
 }
 
-/** The users of an environment's flags in a range. Another range starts over. */
+/** Returns the users of an environment's flags in a range. Another range starts over. */
 function useFeatureUsers(app: string, environment: string, { range }: ChosenRange): FeatureUsers {
   return useMemo(() => createFeatureUsers(app, environment), [app, environment, range]);
 }
@@ -201,7 +201,7 @@ function createFeatureUsers(app: string, environment: string): FeatureUsers {
   };
 }
 
-/** Counts the users of the visible rows periodically. A failed count is repeated with the next. */
+/** Counts the users of the visible rows periodically. A failed count is retried with the next count. */
 function useUsersInView(users: FeatureUsers, { bounds, live }: ChosenRange, names: readonly string[]): void {
   useEffect(() => {
     if (names.length === 0) return undefined;

@@ -1,5 +1,6 @@
 /*
- * src/console/pages/overview: the flags of an environment. overview.tsx is the page; figures.ts, rows.ts and states.ts compute.
+ * src/console/pages/overview: the flags of an environment. overview.tsx is the page; figures.ts, rows.ts and states.ts
+ * compute.
  */
 
 import { useMemo, useRef } from 'preact/hooks';
@@ -158,7 +159,7 @@ function useLatest<T>(data: T | undefined, key: string): T | undefined {
   return latest.current.data;
 }
 
-/** The place of the charts until a flag is seen. */
+/** Shown in place of the charts until a flag is seen. */
 function NothingSeen({ app, environment }: { readonly app: string; readonly environment: string }) {
   return (
     <section class="empty">

@@ -10,8 +10,8 @@ export interface Filter {
 }
 
 /**
- * The flags in a state that all words of the search match: parts of the name, `owner:ada`, `owner:me`, `owner:none`, `tag:shop`
- * and `tag:none`. A value with spaces is in quotes.
+ * Returns the flags in a state that match all words of the search: parts of the name, `owner:ada`, `owner:me`,
+ * `owner:none`, `tag:shop` and `tag:none`. A value with spaces is in quotes.
  */
 export function filterRows(features: readonly OverviewFeature[], { search, state, me }: Filter): OverviewFeature[] {
   const tests = parseWords(search).map((word) => createTest(word, me));

@@ -24,8 +24,8 @@ export function isState(text: string | undefined): text is State {
 }
 
 /**
- * True if a flag is in a state. The team is done with an archived flag, so it is in no other state unless programs still
- * request it.
+ * True if a flag is in a state. The team is done with an archived flag, so it is in no other state unless programs
+ * still request it.
  */
 export function isIn(row: OverviewFeature, state: State): boolean {
   if (isDone(row)) return state === 'archived';
@@ -46,7 +46,7 @@ export function countStates(features: readonly OverviewFeature[]): ReadonlyMap<S
   return new Map(all.map((state) => [state, features.filter((feature) => isIn(feature, state)).length]));
 }
 
-/** The mark of a flag in the table. An undeclared name may be misspelt, so nothing about it is good. */
+/** Returns the state that marks a flag in the table. An undeclared name might be misspelt, so it is never good. */
 export function getShownState(row: OverviewFeature): State {
   if (isDone(row)) return 'archived';
   return isUndeclared(row) ? 'undeclared' : row.verdict;
@@ -54,21 +54,21 @@ export function getShownState(row: OverviewFeature): State {
 
 export function explainState(row: OverviewFeature, { staleAfterDays }: Pick<Overview, 'staleAfterDays'>): string {
   const hints = [
-    isDone(row) ? `Archived. Its verdict: ${states[row.verdict]}` : undefined,
-    isUndeclared(row) ? `Not declared, so the name may be misspelt. Its verdict: ${states[row.verdict]}` : undefined,
+    isDone(row) ? `Archived. Verdict: ${states[row.verdict]}` : undefined,
+    isUndeclared(row) ? `Not declared, so the name might be misspelt. Verdict: ${states[row.verdict]}` : undefined,
     row.verdict === 'in_use' ? whyInUse(row, staleAfterDays) : undefined,
     explainSilence(row.verdict),
   ];
   return hints.filter((hint) => hint !== undefined).join('. ');
 }
 
-/** The range of the table may be shorter than the days of the verdict, and have fewer variants. */
+/** Explains why a flag is in use, because the range of the table can have fewer variants. */
 function whyInUse({ recentVariants = 0 }: OverviewFeature, days: number): string {
   if (recentVariants > 1) return `In use: ${recentVariants} variants within ${days} days`;
   return `In use: seen within ${days} days, with one variant for less than that`;
 }
 
-/** The state of a flag in the table. @param meant the declared name that is similar to an undeclared one */
+/** Formats the state of a flag in the table. @param meant the declared name that is similar to the undeclared name */
 export function stateText(row: OverviewFeature, meant?: string): string {
   const shown = getShownState(row);
   if (shown === 'undeclared') return meant === undefined ? 'undeclared' : `undeclared – did you mean ${meant}?`;
@@ -76,7 +76,7 @@ export function stateText(row: OverviewFeature, meant?: string): string {
   return shown === 'in_use' && recentVariants > 1 ? `in use: ${recentVariants} variants` : states[shown];
 }
 
-/** Finds the declared name that is similar to that of an undeclared flag. It is slow, so call it for visible rows only. */
+/** Finds the declared name that is similar to an undeclared flag's name. It is slow: call it for visible rows only. */
 export function meantBy(features: readonly OverviewFeature[]): (row: OverviewFeature) => string | undefined {
   const declared = features.filter((row) => row.declared).map(({ feature }) => feature);
   const found = new Map<string, string | undefined>();

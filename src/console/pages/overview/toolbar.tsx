@@ -35,15 +35,15 @@ export function Toolbar(props: ToolbarProps) {
   const { query, change } = useQuery();
   const isAcross = query['by'] === 'environment';
   const input = useRef<HTMLInputElement>(null);
-  useKeys([{ keys: '/', help: 'Search the flags', run: () => input.current?.select() }]);
+  useKeys([{ keys: '/', help: 'Search flags', run: () => input.current?.select() }]);
   return (
     <search class="overview-toolbar">
       <input
         ref={input}
         type="search"
         class="overview-search"
-        aria-label="Search the flags"
-        placeholder="Search the flags   /"
+        aria-label="Search flags"
+        placeholder="Search flags   /"
         value={filter.search}
         onInput={(event) => change({ search: event.currentTarget.value || undefined })}
         onKeyDown={(event) => {
@@ -92,7 +92,7 @@ function StateFilter({ features, state }: Pick<ToolbarProps, 'features'> & Pick<
   );
 }
 
-/** For small screens, which show no column heads. */
+/** The choice of the order on small screens, which show no column heads. */
 function SortChoice({ columns, sort }: Pick<ToolbarProps, 'columns' | 'sort'>) {
   const { change } = useQuery();
   return (
@@ -165,7 +165,7 @@ function CopyLink({ range, bounds }: ChosenRange) {
   const copied = useSignal(false);
   const dialog = useDialog();
   async function copy(change: Readonly<Record<string, string | undefined>>) {
-    // The reader of the link may prefer another time zone.
+    // The reader of the link might prefer another time zone.
     const link = linkWith({ ...change, tz: format.zone });
     if (!(await copyText(link))) {
       dialog.open(<LinkDialog link={link} onClose={dialog.close} />);

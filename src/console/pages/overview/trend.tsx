@@ -11,8 +11,8 @@ interface TrendLine {
 }
 
 /**
- * The trend of a flag. Over two days and more, each point is the sum of the 24 hours before it, so that the line has no daily
- * cycle. Shorter ranges show the counts themselves.
+ * Computes the trend of a flag. Over two days and more, each point is the sum of the 24 hours before it, so that the
+ * line has no daily cycle. Shorter ranges show the counts themselves.
  */
 export function trendLine(
   spark: readonly number[],
@@ -36,7 +36,7 @@ export function trendLine(
   };
 }
 
-/** Points of hours follow the time of day. */
+/** Describes points that are counts. Hourly points follow the time of day. */
 function countsText(width: number): string {
   const cycle = width >= 3600 && width < daySeconds ? ', with the daily cycle' : '';
   return `Checks ${perBucket(width)}${cycle}`;

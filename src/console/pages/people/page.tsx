@@ -1,5 +1,6 @@
 /*
- * src/console/pages/people: shows and removes the records of a person. An identity names a person, so it is never part of an address.
+ * src/console/pages/people: shows and removes the records of a person. An identity names a person, so it is never part
+ * of an address.
  */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -86,7 +87,7 @@ function Exposures({ kept: { identity, readable, environments }, first }: Exposu
   if (ordered.length === 0)
     return (
       <p class="empty">
-        No records of <strong>{identity}</strong>. The identity may be misspelt, or no packet of the last weeks named
+        No records of <strong>{identity}</strong>. The identity might be misspelt, or no packet of the last weeks named
         this person.
       </p>
     );
@@ -131,10 +132,10 @@ function Forget({ app, identity, onDone }: ForgetProps) {
     <p class="actions">
       <ConfirmButton
         danger
-        label="Forget this person"
-        title="Forget this person"
-        action="Forget this person"
-        done="This person is forgotten"
+        label="Forget person"
+        title="Forget person"
+        action="Forget person"
+        done="Person forgotten"
         onConfirm={async () => {
           await call('DELETE', resource('applications', app, 'identities'), { query: { identity } });
           await onDone(identity);
@@ -144,8 +145,8 @@ function Forget({ app, identity, onDone }: ForgetProps) {
           <strong>{identity}</strong>
         </p>
         <p>
-          Removes this person's instance ids, which become invalid at once, and their variants, in all environments of
-          the application. This cannot be undone.
+          Removes this person's instance ids, which become invalid immediately, and their variants, in all environments
+          of the application. This cannot be undone.
         </p>
         <p>
           Totals and counts of unique users stay; they name no one. The audit log records that a person was forgotten,

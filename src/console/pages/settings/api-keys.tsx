@@ -45,15 +45,15 @@ export function ApiKeys({ team }: { readonly team: string }) {
           apiKey.credential === 'secret' && <RotateButton path={path} apiKey={apiKey} shown={rotated} />
         }
         create={{
-          label: 'Create an API key',
+          label: 'Create API key',
           codes: { plan_limit: 'name' },
           create: async (data) => shown(await call<ApiKeyShownOnce>('POST', path, { body: apiKeyFields(data) })),
           children: <ApiKeyFields applications={applications} />,
         }}
         remove={({ clientId, name }) => ({
-          title: `Delete the API key ${name}`,
-          action: 'Delete the API key',
-          done: `${name} is deleted`,
+          title: `Delete API key ${name}`,
+          action: 'Delete API key',
+          done: `Deleted ${name}`,
           onConfirm: () => call('DELETE', `${path}/${clientId}`),
           children: <p>Its tokens are refused from now on.</p>,
         })}
@@ -63,7 +63,7 @@ export function ApiKeys({ team }: { readonly team: string }) {
   );
 }
 
-/** The expiry, with a warning in the last two weeks and after it. */
+/** Shows the expiry time, with a warning from two weeks before it on. */
 function expiresAt({ expiresAt, warnings: [warning] }: ApiKey) {
   if (expiresAt === null) return 'never';
   if (warning === undefined) return format.time(expiresAt);
@@ -84,9 +84,9 @@ function RotateButton({ path, apiKey: { clientId, name }, shown: rotated }: Rota
   return (
     <ConfirmButton
       label="Rotate"
-      title={`Rotate the secret of ${name}`}
-      action="Rotate the secret"
-      done={`The secret of ${name} is rotated`}
+      title={`Rotate secret of ${name}`}
+      action="Rotate secret"
+      done={`Rotated secret of ${name}`}
       onConfirm={async () => {
         rotated.value = shown(await call<ApiKeyShownOnce>('POST', `${path}/${clientId}/secret`));
       }}
@@ -101,10 +101,10 @@ function shown({ name, clientId, clientSecret, credential }: ApiKeyShownOnce): S
   const url = `${settings.authUrl}/connect/token`;
   if (clientSecret === undefined) {
     const how = credential === 'trust' ? 'token exchange' : 'private_key_jwt';
-    return { title: `${name} is created`, once: false, values: [id], note: `Get a token from ${url} by ${how}.` };
+    return { title: `Created ${name}`, once: false, values: [id], note: `Get a token from ${url} by ${how}.` };
   }
   return {
-    title: `Copy the secret of ${name} now`,
+    title: `Copy secret of ${name} now`,
     once: true,
     values: [id, ['Client secret', clientSecret]],
     note: `Get a token from ${url} with the grant client_credentials.`,
@@ -191,7 +191,7 @@ function TrustFields() {
         label="Subject"
         required
         placeholder="repo:shop/checkout:ref:refs/heads/main"
-        hint="Colons and slashes separate segments. Each after the second may have one *."
+        hint="Colons and slashes separate segments. Each segment after the second can contain one *."
       />
     </>
   );
@@ -214,7 +214,7 @@ function apiKeyFields(data: FormData): object {
   };
 }
 
-/** A key, a list or a set of keys. The API refuses anything else, and names the field. */
+/** Parses a key, a list or a set of keys. The API refuses anything else, and names the field. */
 function keysIn(text: string): unknown {
   try {
     const json = JSON.parse(text) as { readonly keys?: unknown };
@@ -238,7 +238,7 @@ export function Clients({ team }: { readonly team: string }) {
         rowKey={({ clientId }) => clientId}
         columns={clientColumns}
         create={{
-          label: 'Create a sign-in client',
+          label: 'Create sign-in client',
           codes: { plan_limit: 'name' },
           create: async (data) => {
             const { name, type } = Object.fromEntries(data);
@@ -248,9 +248,9 @@ export function Clients({ team }: { readonly team: string }) {
           children: signInFields,
         }}
         remove={({ clientId, name }) => ({
-          title: `Delete the sign-in client ${name}`,
-          action: 'Delete the sign-in client',
-          done: `${name} is deleted`,
+          title: `Delete sign-in client ${name}`,
+          action: 'Delete sign-in client',
+          done: `Deleted ${name}`,
           onConfirm: () => call('DELETE', `${path}/${clientId}`),
           children: <p>Its tokens are refused from now on.</p>,
         })}
@@ -288,7 +288,7 @@ const signInFields = (
 
 function shownClient({ name, clientId, clientSecret }: SignInClientShownOnce): SecretContent {
   const id = ['Client id', clientId] as const;
-  if (clientSecret === undefined) return { title: `${name} is registered`, once: false, values: [id] };
+  if (clientSecret === undefined) return { title: `Registered ${name}`, once: false, values: [id] };
   const values = [id, ['Client secret', clientSecret] as const];
-  return { title: `Copy the secret of ${name} now`, once: true, values };
+  return { title: `Copy secret of ${name} now`, once: true, values };
 }

@@ -26,7 +26,7 @@ export function Applications() {
         list={list}
         caption="Applications"
         rowKey={({ id }) => id}
-        empty="There is no application yet."
+        empty="No applications yet."
         columns={createDeclaredColumns<Application>(applicationColumns, {
           id: false,
           name: ({ id, name }) => <a href={applicationSettingsAddress(id)}>{name}</a>,
@@ -45,7 +45,7 @@ function NewApplication() {
   return (
     <CreateButton
       primary
-      label="Create an application"
+      label="Create application"
       codes={applicationCodes}
       create={async (data) => {
         const { id } = await createApplication(data);

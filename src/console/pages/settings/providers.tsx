@@ -56,7 +56,7 @@ export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
         )}
         remove={removal}
         create={{
-          label: 'Add an identity provider',
+          label: 'Add identity provider',
           codes: providerCodes,
           create: async (data) => {
             await call('POST', resource('identity-providers'), { body: providerFields(data, true) });
@@ -70,14 +70,14 @@ export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
   );
 }
 
-/** The confirmation that deletes a provider; `undefined` for one of the operator. */
+/** Returns the confirmation that deletes a provider; `undefined` for a provider of the operator. */
 function removal({ id, name, source }: IdentityProvider) {
   if (source === 'file') return undefined;
   return {
-    title: `Delete the identity provider ${name}`,
-    action: 'Delete the identity provider',
-    done: `The identity provider ${name} is deleted`,
-    children: <p>Users can no longer sign in with it. Those who are signed in stay so.</p>,
+    title: `Delete identity provider ${name}`,
+    action: 'Delete identity provider',
+    done: `Deleted identity provider ${name}`,
+    children: <p>Users can no longer sign in with it. Existing sessions continue.</p>,
     onConfirm: () => call<void>('DELETE', resource('identity-providers', id)),
   };
 }
@@ -100,7 +100,7 @@ function Toggle({ provider: { id, name, enabled }, onDone }: ToggleProps) {
         type="button"
         aria-label={`${word} ${name}`}
         disabled={busy}
-        onClick={() => run(toggle, `${name} is ${enabled ? 'disabled' : 'enabled'}`)}
+        onClick={() => run(toggle, `${enabled ? 'Disabled' : 'Enabled'} ${name}`)}
       >
         {word}
       </button>
@@ -119,7 +119,7 @@ function ProviderDialog({ provider, onClose }: ProviderDialogProps) {
     <Dialog title={`Change ${provider.name}`} onClose={onClose}>
       <Form
         submit="Save"
-        done="The identity provider is changed"
+        done="Identity provider changed"
         codes={providerCodes}
         onCancel={onClose}
         onSubmit={async (data) => {
@@ -155,7 +155,7 @@ function Check({ provider }: { readonly provider: IdentityProvider }) {
   ] as const;
   return (
     <>
-      <button type="button" aria-label={`Test the connection to ${name}`} onClick={() => void test()}>
+      <button type="button" aria-label={`Test connection to ${name}`} onClick={() => void test()}>
         Test …
       </button>
       {isOpen.value && (
@@ -182,13 +182,15 @@ function Check({ provider }: { readonly provider: IdentityProvider }) {
 function describeCheck(check: ProviderCheck | undefined): string {
   if (check === undefined) return 'Testing …';
   if (check.reason !== null) return `${check.detail} (${check.reason})`;
-  const logout = check.backchannelLogout ? 'It supports back-channel logout.' : 'It has no back-channel logout.';
-  return `The provider answers, and has ${check.keys} ${check.keys === 1 ? 'key' : 'keys'}. ${logout}`;
+  const logout = check.backchannelLogout
+    ? 'It supports back-channel logout.'
+    : 'It does not support back-channel logout.';
+  return `The provider responds, and has ${check.keys} ${check.keys === 1 ? 'key' : 'keys'}. ${logout}`;
 }
 
 const providerCodes = { invalid_name: 'name' };
 
-/** The fields of a provider. @param props `of`: the provider; without it a new one */
+/** The fields of a provider. @param props `of`: the provider to change; absent for a new provider */
 function ProviderFields({ of: provider }: { readonly of?: IdentityProvider }) {
   const secret = 'It is not shown again.';
   return (
@@ -216,7 +218,7 @@ function ProviderFields({ of: provider }: { readonly of?: IdentityProvider }) {
         label="Client secret"
         type="password"
         autocomplete="off"
-        hint={`${secret} ${provider?.hasClientSecret ? 'An empty field keeps the stored one.' : 'Empty for a public client.'}`}
+        hint={`${secret} ${provider?.hasClientSecret ? 'An empty field keeps the stored secret.' : 'Empty for a public client.'}`}
       />
       <Field
         name="scopes"
@@ -248,7 +250,7 @@ const switches = [
     'Link by e-mail address',
     'A first sign-in with a verified address is linked to its user. Only for providers that verify addresses.',
   ],
-  ['trustsSecondFactor', 'Counts as two factors', 'Otherwise, a policy can demand a second factor here.'],
+  ['trustsSecondFactor', 'Counts as two factors', 'If off, a policy can demand a second factor here.'],
 ] as const;
 
 type SwitchName = (typeof switches)[number][0];
@@ -271,7 +273,7 @@ function Memberships({ of: provider }: { readonly of: IdentityProvider | undefin
       <Rows
         name="claimRules"
         legend="Rules for claims"
-        hint="Users whose claim is the value, or a list with it, have the role in the team while it does. Evaluated at each sign-in."
+        hint="A user whose claim is the value, or a list that contains it, has the role in the team. Evaluated at each sign-in."
         noun="rule"
         rows={claimRules}
         columns={[
@@ -306,7 +308,7 @@ function providerFields(data: FormData, isNew: boolean): object {
       .split(/\s+/)
       .filter((scope) => scope !== ''),
     ...Object.fromEntries(switches.map(([name]) => [name, chosen.includes(name)])),
-    // The teams may not have been loaded yet.
+    // The teams might not have been loaded yet.
     ...(data.has('defaultTeam') && {
       defaultTeam: text('defaultTeam') || null,
       defaultRole: text('defaultRole'),

@@ -44,7 +44,7 @@ export function SignIn() {
 }
 
 const secondFactorRules: readonly (readonly [SecondFactorRule, string])[] = [
-  ['optional', 'Users who have set one up'],
+  ['optional', 'Users who have set up a second factor'],
   ['admins', 'Also all Admins'],
   ['all', 'All users'],
 ];
@@ -62,15 +62,11 @@ export function SecondFactorPolicy({ value, save }: PolicyProps) {
       note="Users without a second factor set one up after their password. Existing sessions continue until they end."
       line
     >
-      <Form
-        submit="Save the policy"
-        done="The policy is saved"
-        onSubmit={(data) => save(String(data.get('secondFactor')))}
-      >
+      <Form submit="Save policy" done="Policy saved" onSubmit={(data) => save(String(data.get('secondFactor')))}>
         <SelectField
           name="secondFactor"
           label="Who needs a second factor"
-          hint="Of the installation and the teams of a user, the strictest counts."
+          hint="The strictest policy of the installation and of the user's teams applies."
           options={secondFactorRules}
           value={value}
         />
@@ -104,8 +100,8 @@ function PasswordPolicy({ policy, providers, save }: PasswordPolicyProps) {
       note="A change applies at the next sign-in. Existing sessions continue."
     >
       <Form
-        submit="Save the rules for passwords"
-        done="The rules are saved"
+        submit="Save password rules"
+        done="Password rules saved"
         onSubmit={(data) =>
           save({
             passwords: data.get('passwords') as SignInPolicy['passwords'],
@@ -137,7 +133,7 @@ function PasswordPolicy({ policy, providers, save }: PasswordPolicyProps) {
   );
 }
 
-/** The choice among the Admins of the installation. Others who were chosen with the API stay chosen. */
+/** The choice among the Admins of the installation. Users who were chosen with the API stay chosen. */
 function BreakGlass({ team, chosen }: { readonly team: string; readonly chosen: readonly string[] }) {
   const { items } = useList<Member>(resource('teams', team, 'members'), { limit: 200 });
   if (items === undefined) return null;

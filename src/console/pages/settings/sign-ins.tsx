@@ -20,7 +20,7 @@ import { format } from '../../text/format.ts';
 
 interface SecondFactorProps {
   readonly id: string;
-  /** True if it is the reader's. It is set up on a page of the auth host, which asks for a recent sign-in. */
+  /** True for the reader's own second factor. A page of the auth host sets it up after a recent sign-in. */
   readonly own?: boolean;
 }
 
@@ -39,7 +39,7 @@ export function SecondFactor({ id, own = false }: SecondFactorProps) {
         <p class="actions">
           {own && (
             <a class="button" href={`${settings.authUrl}/connect/authenticator`}>
-              {data.enabled ? 'Get new recovery codes' : 'Set up an authenticator app'}
+              {data.enabled ? 'Get new recovery codes' : 'Set up authenticator app'}
             </a>
           )}
           {data.enabled && <Remove path={path} required={data.required} />}
@@ -53,7 +53,7 @@ function State({ totp: { enabled, required, createdAt, recoveryCodes } }: { read
   if (enabled)
     return (
       <p>
-        An authenticator app is set up since {format.time(createdAt!)}.{' '}
+        An authenticator app was set up on {format.time(createdAt!)}.{' '}
         <span class={recoveryCodes < 3 ? 'warn' : ''}>Recovery codes left: {recoveryCodes}.</span>
       </p>
     );
@@ -64,10 +64,10 @@ function Remove({ path, required }: { readonly path: string; readonly required: 
   return (
     <ConfirmButton
       danger
-      label="Remove the authenticator app"
-      title="Remove the authenticator app"
-      action="Remove it"
-      done="The authenticator app is removed"
+      label="Remove authenticator app"
+      title="Remove authenticator app"
+      action="Remove authenticator app"
+      done="Authenticator app removed"
       onConfirm={async () => {
         await call('DELETE', path);
         forget(path);
@@ -81,7 +81,7 @@ function Remove({ path, required }: { readonly path: string; readonly required: 
   );
 }
 
-/** Removes the factors of a user who has lost them; nothing for a user without any. */
+/** Removes the factors of a user who has lost them. Renders nothing for a user without factors. */
 export function LostFactors({ user: { id, name } }: { readonly user: User }) {
   const paths = { passkeys: resource('users', id, 'passkeys'), totp: resource('users', id, 'totp') };
   const passkeys = usePoll<{ items: readonly Passkey[] }>(paths.passkeys, 15_000).data?.items ?? [];
@@ -90,10 +90,10 @@ export function LostFactors({ user: { id, name } }: { readonly user: User }) {
   return (
     <ConfirmButton
       danger
-      label="Remove the factors"
-      title={`Remove the passkeys and the authenticator app of ${name}`}
-      action="Remove the factors"
-      done={`The passkeys and the authenticator app of ${name} are removed`}
+      label="Remove factors"
+      title={`Remove passkeys and authenticator app of ${name}`}
+      action="Remove factors"
+      done={`Removed passkeys and authenticator app of ${name}`}
       onConfirm={async () => {
         for (const passkey of passkeys) await call('DELETE', `${paths.passkeys}/${passkey.id}`);
         if (hasApp) await call('DELETE', paths.totp);
@@ -111,7 +111,7 @@ export function LostFactors({ user: { id, name } }: { readonly user: User }) {
 const isPossible = relyingPartyId(settings.authUrl) !== undefined;
 
 const impossible =
-  'Browsers allow passkeys only at an https address with a host name, or on localhost. The setting --auth-url has another one.';
+  'Browsers allow passkeys only at an https address with a host name, or on localhost. The operator must set --auth-url to such an address.';
 
 /** The passkeys of the reader. They are added on a page of the auth host, to which browsers bind them. */
 export function Passkeys({ id }: { readonly id: string }) {
@@ -129,7 +129,7 @@ export function Passkeys({ id }: { readonly id: string }) {
       {isPossible && items.length < maxPasskeys && (
         <p class="actions">
           <a class="button" href={`${settings.authUrl}/connect/passkey`}>
-            Add a passkey
+            Add passkey
           </a>
         </p>
       )}
@@ -162,14 +162,14 @@ function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; r
   const close = () => (isRenaming.value = false);
   return (
     <div class="actions">
-      <button type="button" aria-label={`Rename the passkey ${name}`} onClick={() => (isRenaming.value = true)}>
+      <button type="button" aria-label={`Rename passkey ${name}`} onClick={() => (isRenaming.value = true)}>
         Rename …
       </button>
       {isRenaming.value && (
-        <Dialog title={`Rename the passkey ${name}`} onClose={close}>
+        <Dialog title={`Rename passkey ${name}`} onClose={close}>
           <Form
-            submit="Save the name"
-            done="The name is saved"
+            submit="Save name"
+            done="Name saved"
             codes={{ invalid_name: 'name' }}
             onCancel={close}
             onSubmit={async (data) => {
@@ -184,9 +184,9 @@ function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; r
       )}
       <ConfirmButton
         label="Remove"
-        title={`Remove the passkey ${name}`}
-        action="Remove the passkey"
-        done={`The passkey ${name} is removed`}
+        title={`Remove passkey ${name}`}
+        action="Remove passkey"
+        done={`Removed passkey ${name}`}
         onConfirm={async () => {
           await call('DELETE', own);
           forget(path);
@@ -203,11 +203,11 @@ function Actions({ passkey: { id, name }, path }: { readonly passkey: Passkey; r
 
 interface IdentitiesProps {
   readonly id: string;
-  /** True if it is the reader's. They are linked on a page of the auth host, which asks for a recent sign-in. */
+  /** True for the reader's own accounts. A page of the auth host links them after a recent sign-in. */
   readonly own?: boolean;
 }
 
-/** The accounts at identity providers that a user signs in with. Most have none, and see nothing. */
+/** The accounts at identity providers that a user signs in with. Renders nothing for a user without such accounts. */
 export function Identities({ id, own = false }: IdentitiesProps) {
   const path = resource('users', id, 'identities');
   const { data } = usePoll<LinkedIdentities>(path, 60_000);
@@ -232,15 +232,15 @@ export function Identities({ id, own = false }: IdentitiesProps) {
             actionsColumn<LinkedIdentity>((linked) => (
               <ConfirmButton
                 label="Unlink"
-                title={`Unlink the account at ${linked.provider}`}
-                action="Unlink the account"
-                done={`The account at ${linked.provider} is unlinked`}
+                title={`Unlink account at ${linked.provider}`}
+                action="Unlink account"
+                done={`Unlinked account at ${linked.provider}`}
                 onConfirm={async () => {
                   await call('DELETE', `${path}/${linked.id}`);
                   forget(path);
                 }}
               >
-                <p>It can no longer be used for signing in. Existing sessions continue.</p>
+                <p>The account can no longer be used for signing in. Existing sessions continue.</p>
               </ConfirmButton>
             )),
           ]}
@@ -249,7 +249,7 @@ export function Identities({ id, own = false }: IdentitiesProps) {
       {own && linkable && (
         <p class="actions">
           <a class="button" href={`${settings.authUrl}/connect/identities`}>
-            Link an account
+            Link account
           </a>
         </p>
       )}
@@ -310,9 +310,9 @@ function EndSessions({ label, danger = false, of: ended, path }: EndProps) {
     <ConfirmButton
       label={label}
       danger={danger}
-      title={danger ? label : `End the session since ${format.time(first!.startedAt)}`}
-      action={ended.length === 1 ? 'End the session' : 'End the sessions'}
-      done={ended.length === 1 ? 'The session has ended' : 'The other sessions have ended'}
+      title={danger ? label : `End session since ${format.time(first!.startedAt)}`}
+      action={ended.length === 1 ? 'End session' : 'End sessions'}
+      done={ended.length === 1 ? 'Session ended' : 'Other sessions ended'}
       onConfirm={async () => {
         for (const { signIn } of ended) await call('DELETE', `${path}/${encodeURIComponent(signIn)}`);
         forget(path);

@@ -110,8 +110,8 @@ function TabContent({ team, thing, remove }: TabContentProps) {
     <>
       <NameSection key={thing.version} name={team.name} save={(name) => thing.change(() => ({ name }))} />
       <DeletionSection kind="team" name={team.name} remove={remove}>
-        Its API keys, sign-in clients and webhooks are deleted too. It must have no applications, and no members without
-        another team.
+        Its API keys, sign-in clients and webhooks are deleted too. The team must have no applications, and each of its
+        members must have another team.
       </DeletionSection>
     </>
   );
@@ -133,7 +133,7 @@ function Choice({ current }: { readonly current: ShownTeam }) {
       )}
       {hasRole('Admin') && (
         <CreateButton
-          label="Create a team"
+          label="Create team"
           codes={{ plan_limit: 'name', conflict: 'name' }}
           create={async (data) => {
             const body = { name: data.get('name') };
@@ -205,8 +205,8 @@ function TierForm({ limits: { plan, canRaise }, change }: TierFormProps) {
   if (offered.length < 2) return <p class="quiet">The operator of the service can raise the plan.</p>;
   return (
     <Form
-      submit="Change the plan"
-      done="The plan is changed"
+      submit="Change plan"
+      done="Plan changed"
       codes={{ conflict: 'plan', forbidden: 'plan' }}
       onSubmit={async (data) => {
         const saved = await change(() => ({ plan: String(data.get('plan')) }));

@@ -36,14 +36,14 @@ export function Users() {
         caption="Users"
         remove={({ id, name }) => ({
           title: `Delete ${name}`,
-          action: 'Delete the user',
-          done: `${name} is deleted`,
+          action: 'Delete user',
+          done: `Deleted ${name}`,
           onConfirm: () => call('DELETE', resource('users', id)),
           children: <p>The user is signed out everywhere. Their entries in the audit log stay.</p>,
         })}
         formatTeams={(user) => user.teams.map(findTeamName).join(', ')}
       />
-      {hasRole('Admin') && <NewUser label="Invite a user" teams={teams} onDone={list.reload} />}
+      {hasRole('Admin') && <NewUser label="Invite user" teams={teams} onDone={list.reload} />}
     </>
   );
 }
@@ -59,12 +59,12 @@ export function Members({ team }: { readonly team: Team }) {
         remove={({ id, name, teams }) => ({
           label: 'Remove',
           title: `Remove ${name} from ${team.name}`,
-          action: 'Remove',
-          done: `${name} is no longer a member of ${team.name}`,
+          action: 'Remove member',
+          done: `Removed ${name} from ${team.name}`,
           onConfirm: () => call('DELETE', resource('teams', team.id, 'members', id)),
           children: (
             <>
-              <p>They lose access to everything of this team at once.</p>
+              <p>They immediately lose access to everything of this team.</p>
               {teams.length < 2 && (
                 <p class="warn">
                   A user without another team is deleted. As far as you can see, {name} has no other team.
@@ -77,7 +77,7 @@ export function Members({ team }: { readonly team: Team }) {
       {hasRole('Admin') && (
         <>
           <AddMember team={team} members={list.items ?? []} onAdded={list.reload} />
-          <NewUser label="Invite a user to this team" teams={[team]} onDone={list.reload} />
+          <NewUser label="Invite user to this team" teams={[team]} onDone={list.reload} />
         </>
       )}
     </Section>
@@ -109,7 +109,7 @@ function MemberRole({ team, member: { id, name, role }, onChanged }: MemberRoleP
         key={role}
         aria-label={`Role of ${name}`}
         disabled={busy}
-        onChange={({ currentTarget }) => run(() => change(currentTarget), `The role of ${name} is changed`)}
+        onChange={({ currentTarget }) => run(() => change(currentTarget), `Changed role of ${name}`)}
       >
         <OptionList options={roles.map((each) => [each])} selected={role} />
       </select>
@@ -131,8 +131,8 @@ function AddMember({ team, members, onAdded }: AddMemberProps) {
   if (others.length === 0) return null;
   return (
     <Form
-      submit="Add to the team"
-      done="The user is a member"
+      submit="Add to team"
+      done="User added"
       codes={{ not_found: 'user', not_in_team: 'user', plan_limit: 'user' }}
       onSubmit={async (data) => {
         const path = resource('teams', team.id, 'members', String(data.get('user')));
@@ -155,7 +155,7 @@ interface UserTableProps {
   readonly list: List<User>;
   readonly remove: (user: User) => Removal;
   readonly renderRole?: (user: User) => ComponentChildren;
-  /** Names of the user's teams; no column without it. */
+  /** Formats the names of the user's teams; absent for a table without that column. */
   readonly formatTeams?: (user: User) => string;
 }
 
@@ -229,13 +229,13 @@ function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
   const thing = useThing<User>(resource('users', id));
   const { data: user, error, conflict, version } = thing;
   return (
-    <Dialog title={user === undefined ? 'Change a user' : `Change ${user.name}`} onClose={onClose}>
+    <Dialog title={user === undefined ? 'Change user' : `Change ${user.name}`} onClose={onClose}>
       <Reason error={error} />
       {user !== undefined && (
         <Form
           key={version}
           submit="Save"
-          done="The user is changed"
+          done="User changed"
           codes={{ conflict: user.role === 'Admin' ? 'role' : 'email', invalid_name: 'name' }}
           onCancel={onClose}
           onSubmit={async (data) => {
@@ -246,7 +246,7 @@ function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: ()
         >
           <Field name="name" label="Name" value={user.name} required autocomplete="off" />
           <Field name="email" label="E-mail address" value={user.email ?? ''} required autocomplete="off" />
-          <RoleField label="Role in teams without one of their own" value={user.role} />
+          <RoleField label="Role in teams that give the user no role" value={user.role} />
         </Form>
       )}
       {user !== undefined && <LostFactors user={user} />}
@@ -299,7 +299,7 @@ function shownLink(name: string, { purpose, url, expiresAt }: InvitationShownOnc
   };
 }
 
-/** Makes a link with which a user accepts an invitation, or chooses another password; or withdraws it. */
+/** Creates or withdraws a link with which a user accepts an invitation, or chooses another password. */
 function LinkDialog({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
   const { id, name, invitation } = user;
   const path = resource('users', id, 'reset-link');
@@ -312,7 +312,7 @@ function LinkDialog({ user, onClose }: { readonly user: User; readonly onClose: 
     onClose();
   };
   return (
-    <Dialog title={isInvited ? `Invite ${name} again` : `Reset the password of ${name}`} onClose={onClose}>
+    <Dialog title={isInvited ? `Invite ${name} again` : `Reset password of ${name}`} onClose={onClose}>
       <p>
         {isInvited
           ? 'They have not accepted the invitation yet.'
@@ -321,15 +321,15 @@ function LinkDialog({ user, onClose }: { readonly user: User; readonly onClose: 
       </p>
       {invitation !== null && (
         <p class="actions">
-          <button type="button" disabled={busy} onClick={() => run(withdraw, 'The link is withdrawn')}>
-            Withdraw the link
+          <button type="button" disabled={busy} onClick={() => run(withdraw, 'Link withdrawn')}>
+            Withdraw link
           </button>
         </p>
       )}
       {refusal}
       <Form
-        submit="Make the link"
-        done="The link is made"
+        submit="Create link"
+        done="Link created"
         onCancel={onClose}
         onSubmit={async (data) => {
           const body = { endSessions: data.has('endSessions') };
@@ -338,12 +338,16 @@ function LinkDialog({ user, onClose }: { readonly user: User; readonly onClose: 
       >
         {!isInvited && (
           <Choices
-            legend="If the password may have leaked"
+            legend="If the password might have leaked"
             type="checkbox"
             name="endSessions"
             checked={() => false}
             choices={[
-              ['on', 'End all sessions now', 'Their password ends now, too. Otherwise both end when the link is used.'],
+              [
+                'on',
+                'End all sessions now',
+                'The current password also becomes invalid now. Otherwise, both end when the link is used.',
+              ],
             ]}
           />
         )}

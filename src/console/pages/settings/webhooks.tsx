@@ -44,7 +44,7 @@ export function Webhooks({ team }: { readonly team: string }) {
           failingSince: false,
         })}
         create={{
-          label: 'Create a webhook',
+          label: 'Create webhook',
           codes: webhookCodes,
           create: async (data) =>
             shownSecret(await call<WebhookShownOnce>('POST', path, { body: webhookFields(data) })),
@@ -65,7 +65,7 @@ function webhookState(webhook: Webhook): string {
 function shownSecret({ name, secret }: WebhookShownOnce): SecretContent | undefined {
   if (secret === null) return undefined;
   return {
-    title: `Copy the secret of ${name} now`,
+    title: `Copy secret of ${name} now`,
     once: true,
     note: 'The receiver verifies deliveries with it, as described by Standard Webhooks.',
     values: [['Secret', secret]],
@@ -74,7 +74,7 @@ function shownSecret({ name, secret }: WebhookShownOnce): SecretContent | undefi
 
 const webhookCodes = { plan_limit: 'name', invalid_body: 'url' };
 
-/** The fields of a webhook. @param props `of`: the webhook; without it a new one */
+/** The fields of a webhook. @param props `of`: the webhook to change; absent for a new webhook */
 function WebhookFields({ of: webhook }: { readonly of?: Webhook }) {
   const events: readonly string[] | undefined = webhook?.events;
   const chosenFormat = useSignal<WebhookFormat>(webhook?.format ?? 'standard');
@@ -177,7 +177,7 @@ export function WebhookPage({ team, id }: { readonly team: string; readonly id: 
         <Form
           key={webhook.updatedAt}
           submit="Save"
-          done="The webhook is saved"
+          done="Webhook saved"
           codes={webhookCodes}
           onSubmit={(data) => change(webhookFields(data))}
         >
@@ -203,28 +203,24 @@ function Actions({ webhook: { name, enabled, teamId, format }, path, change }: A
       {enabled ? (
         <ConfirmButton
           label="Disable"
-          title={`Disable the webhook ${name}`}
-          action="Disable the webhook"
-          done={`${name} is disabled`}
+          title={`Disable webhook ${name}`}
+          action="Disable webhook"
+          done={`Disabled ${name}`}
           onConfirm={() => change({ enabled: false })}
         >
-          <p>Waiting deliveries are dropped. Events while it is disabled are not delivered later.</p>
+          <p>Waiting deliveries are dropped. Events that occur while it is disabled are never delivered.</p>
         </ConfirmButton>
       ) : (
-        <button
-          type="button"
-          disabled={busy}
-          onClick={() => run(() => change({ enabled: true }), `${name} is enabled`)}
-        >
+        <button type="button" disabled={busy} onClick={() => run(() => change({ enabled: true }), `Enabled ${name}`)}>
           Enable
         </button>
       )}
       {format === 'standard' && (
         <ConfirmButton
-          label="New secret"
-          title={`Give ${name} a new secret`}
-          action="Create a new secret"
-          done="The new secret is created"
+          label="Create new secret"
+          title={`Create new secret for ${name}`}
+          action="Create new secret"
+          done="New secret created"
           onConfirm={async () => {
             created.value = shownSecret(await call<WebhookShownOnce>('POST', `${path}/secret`));
             forget(path);
@@ -236,9 +232,9 @@ function Actions({ webhook: { name, enabled, teamId, format }, path, change }: A
       <ConfirmButton
         danger
         label="Delete"
-        title={`Delete the webhook ${name}`}
-        action="Delete the webhook"
-        done={`${name} is deleted`}
+        title={`Delete webhook ${name}`}
+        action="Delete webhook"
+        done={`Deleted ${name}`}
         onConfirm={async () => {
           await call('DELETE', path);
           route(teamAddress(teamId, 'webhooks'));
@@ -257,7 +253,7 @@ interface DeliveriesProps {
   readonly canSend: boolean;
 }
 
-/** The last deliveries. An Admin can read one, repeat it, or send a test. */
+/** The last deliveries. An Admin can read and repeat deliveries, or send a test. */
 function Deliveries({ path, canSend }: DeliveriesProps) {
   const list = `${path}/deliveries?limit=50`;
   const { data, error } = usePoll<{ items: readonly Delivery[] }>(list, 3000);
@@ -273,12 +269,12 @@ function Deliveries({ path, canSend }: DeliveriesProps) {
     run(async () => {
       await call('POST', `${path}/deliveries/${id}/redeliver`);
       forget(list);
-    }, 'The event is queued again');
+    }, 'Event queued again');
   const test = () =>
     run(async () => {
       show(await call<Delivery>('POST', `${path}/test`));
       forget(list);
-    }, 'The test is sent');
+    }, 'Test sent');
   return (
     <Section title="Deliveries" help="webhooks#delivery">
       <Reason error={data === undefined ? error : undefined} />
@@ -290,7 +286,7 @@ function Deliveries({ path, canSend }: DeliveriesProps) {
       {canSend && (
         <p class="actions">
           <button type="button" disabled={busy} onClick={test}>
-            Send a test
+            Send test
           </button>
         </p>
       )}
@@ -369,13 +365,13 @@ function DeliverySections({ delivery }: { readonly delivery: DeliveryDetail }) {
       <h3>Message</h3>
       <Text label="The message" text={delivery.body} />
       <p class="actions">
-        <CopyButton text={delivery.body} title="Copy the message" />
+        <CopyButton text={delivery.body} title="Copy message" />
       </p>
-      <h3>Answer</h3>
+      <h3>Response</h3>
       <p role="status" class={last?.error ? 'warn' : undefined}>
-        {last === undefined ? 'No answer yet.' : `${lastAttempt(delivery)}, ${deliveryState(delivery)}.`}
+        {last === undefined ? 'No response yet.' : `${lastAttempt(delivery)}, ${deliveryState(delivery)}.`}
       </p>
-      {last?.answer && <Text label="The answer" text={last.answer} />}
+      {last?.answer && <Text label="The response" text={last.answer} />}
     </>
   );
 }
@@ -396,5 +392,5 @@ function deliveryState({ state, nextAttemptAt }: Delivery): string {
 
 function lastAttempt({ latest }: Delivery): string {
   const last = latest.at(-1);
-  return last === undefined ? '' : (last.error ?? `answered ${last.status}`);
+  return last === undefined ? '' : (last.error ?? `responded with ${last.status}`);
 }

@@ -53,8 +53,8 @@ function Profile({ you, thing }: YouProps) {
   return (
     <Section title="Profile">
       <Form
-        submit="Save the profile"
-        done="Your profile is saved"
+        submit="Save profile"
+        done="Profile saved"
         codes={{ invalid_name: 'name' }}
         onSubmit={async (data) => {
           const saved = await thing.change(() => changedFields(you, Object.fromEntries(data)));
@@ -79,8 +79,8 @@ function EmailAddress({ you, thing }: YouProps) {
   return (
     <Section title="E-mail address">
       <Form
-        submit="Save the address"
-        done="Your e-mail address is saved"
+        submit="Save address"
+        done="E-mail address saved"
         codes={{ conflict: 'email', forbidden: 'currentPassword' }}
         onSubmit={async (data) => {
           const email = String(data.get('email'));
@@ -107,8 +107,8 @@ function Password({ thing, you: { email } }: YouProps) {
   return (
     <Section title="Password">
       <Form
-        submit="Change the password"
-        done="Your password is changed. Sign in again with it."
+        submit="Change password"
+        done="Password changed. Sign in again with the new password."
         codes={{ forbidden: 'currentPassword', invalid_body: 'password', differs: 'again' }}
         reset
         onSubmit={async (data) => {

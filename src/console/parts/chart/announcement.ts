@@ -40,7 +40,7 @@ export function spoken(of: ChartData, first: number, last: number): string {
   return `Selected ${span}. Enter zooms in, Escape clears.`;
 }
 
-/** The figures of a chart as CSV, oldest first, with times in UTC. A chart without `markers` has no column for them. */
+/** Formats the figures of a chart as CSV, oldest first, with times in UTC. Markers are optional. */
 export function figuresCsv({
   buckets,
   series,
@@ -99,12 +99,15 @@ const distances = [
   ...[1, 2, 7, 14, 28].map((days) => days * daySeconds),
 ];
 
-/** The distances of labels of the time axis: at least a bucket, so that no label is repeated. @param width of a bucket, seconds */
+/**
+ * Returns the distances of time labels: at least a bucket, so that no label is repeated.
+ * @param width of a bucket, seconds
+ */
 export function tickDistances(width: number): number[] {
   return distances.filter((distance) => distance >= width);
 }
 
-/** The width of a bucket in words: `per hour`. @param width seconds */
+/** Formats the width of a bucket: `per hour`. @param width seconds */
 export function perBucket(width: number): string {
   const [name, length] = (
     [

@@ -1,6 +1,6 @@
 /*
- * src/console/parts/chart: figures over time, drawn by uPlot. chart.tsx assembles a chart, plot.ts draws it, and look.ts has its
- * colours, axes and marks. series.ts and announcement.ts compute without a page.
+ * src/console/parts/chart: figures over time, drawn by uPlot. chart.tsx assembles a chart, plot.ts draws it, and
+ * look.ts has its colours, axes and marks. series.ts and announcement.ts compute without a page.
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -88,7 +88,7 @@ function Folded({ title, of }: { readonly title: string; readonly of: ChartData 
   const open = useSignal(false);
   return (
     <details class="chart-folded" onToggle={(event) => (open.value = event.currentTarget.open)}>
-      <summary>Show as a table</summary>
+      <summary>Show as table</summary>
       {open.value && <Figures caption={title} of={of} />}
     </details>
   );
@@ -282,7 +282,7 @@ function Plotted(props: PlottedProps) {
   );
 }
 
-/** The cursor after a key; `undefined` for a key without a meaning here. */
+/** Returns the cursor after a key; `undefined` for a key that does nothing. */
 function cursorAfter(
   { buckets, markers }: ChartData,
   cursor: ChartCursor,

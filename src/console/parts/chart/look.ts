@@ -28,7 +28,7 @@ export function readPalette(element: HTMLElement): Palette {
   return { series: (tone) => series.get(tone)!, line, quiet, raised };
 }
 
-/** Calls back when the theme of the system or of the page may have changed. @returns a function that stops it */
+/** Calls back when the theme of the system or of the page might have changed. @returns a function that stops it */
 export function onThemeChange(changed: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const page = new MutationObserver(changed);
@@ -51,7 +51,7 @@ export function line(tone: Tone, filled: boolean, palette: () => Palette): uPlot
   };
 }
 
-/** Fills the area between a stacked series and the one below it. The lowest series has a fill of its own. */
+/** Fills the areas between stacked series. The lowest series has its own fill. */
 export function bands(tones: readonly Tone[], palette: () => Palette): uPlot.Band[] {
   const filled = tones.filter((tone) => tone !== 'past');
   return filled

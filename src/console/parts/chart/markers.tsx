@@ -5,8 +5,8 @@ import type { Palette } from './look.ts';
 import { type Buckets, bucketAt, type Marker, type PlotContent } from './series.ts';
 
 /**
- * The markers of the latest items, the earliest first.
- * @param feature of the chart, which its markers do not name
+ * Creates the markers of the latest items, the earliest first.
+ * @param feature the chart's flag, which its markers do not name
  */
 export function createMarkers(
   items: readonly ActivityItem[],

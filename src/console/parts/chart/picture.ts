@@ -26,7 +26,7 @@ export async function savePicture(picture: Picture): Promise<void> {
   download(picture.name, 'png', blob);
 }
 
-/** Draws in the light theme. The page is not painted meanwhile if `draw` waits for microtasks only. */
+/** Draws in the light theme. The page is not painted until then if `draw` waits for microtasks only. */
 async function inLightTheme<T>(draw: () => Promise<T>): Promise<T> {
   const { dataset } = document.documentElement;
   const { theme } = dataset;
@@ -39,7 +39,7 @@ async function inLightTheme<T>(draw: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Number of microtasks in which a new chart is drawn, and more. */
+/** Upper bound of the microtasks until a new chart is drawn. */
 const drawnWithin = 8;
 
 async function drawPicture(picture: Picture): Promise<HTMLCanvasElement> {

@@ -112,7 +112,7 @@ export class Plot {
 
   #listen(): void {
     const { over } = this.#chart;
-    // The chart may have moved: uPlot determines its position only after scrolling.
+    // The chart might have moved: uPlot determines its position only after scrolling.
     over.addEventListener('mouseenter', () => this.#chart.syncRect());
     over.addEventListener('mousemove', ({ clientX }) => {
       this.#options.onPoint?.(this.#chart.posToIdx(clientX - over.getBoundingClientRect().left));
@@ -144,12 +144,12 @@ function createContent({ buckets, series, markers, unfinishedFrom }: ChartData, 
 
 const stepped = uPlot.paths.stepped!({ align: 1 });
 
-/** uPlot finds midnights by the local fields of such dates. It handles `UTC` only by its other name. */
+/** Returns a date whose local fields uPlot uses to find midnights. uPlot knows `UTC` only as `Etc/UTC`. */
 function tzDate(at: number, zone: string): Date {
   return uPlot.tzDate(new Date(at * 1000), zone === 'UTC' ? 'Etc/UTC' : zone);
 }
 
-/** Leaves out the buckets that are not complete: `drawTail` draws them. */
+/** Omits incomplete buckets: `drawTail` draws them. */
 function alignData({ xs, heights, finished }: Drawing): uPlot.AlignedData {
   return [xs, ...heights.map((values) => values.map((value, index) => (index < finished ? value : null)))];
 }

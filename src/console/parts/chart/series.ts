@@ -2,18 +2,18 @@ import { type Bounds, dayStarts, widths } from '../../address/range.ts';
 
 /** Consecutive time spans of equal length, or days of a time zone. */
 export interface Buckets {
-  /** Start of the first, Unix seconds. */
+  /** Start of the first bucket, Unix seconds. */
   readonly start: number;
-  /** Seconds. */
+  /** Width of a bucket, seconds. */
   readonly width: number;
   readonly count: number;
-  /** The start of each, Unix seconds, if they are days that differ in length because clocks change. */
+  /** Start of each bucket, Unix seconds, for days that differ in length because clocks change. */
   readonly starts?: readonly number[] | undefined;
-  /** True if they are UTC days in any time zone, as those of users. */
+  /** True for UTC days in any time zone, as for counts of users. */
   readonly utc?: boolean;
 }
 
-/** The colours and dash patterns of series; `other` is for several series folded into one, and `past` for an earlier period. */
+/** Colours and dash patterns of series; `other` is for folded series, and `past` for an earlier period. */
 export const tones = [1, 2, 3, 4, 5, 6, 'other', 'past'] as const;
 export type Tone = (typeof tones)[number];
 
@@ -21,7 +21,7 @@ export interface ChartSeries {
   readonly label: string;
   readonly values: readonly number[];
   readonly tone: Tone;
-  /** True if it is drawn as a pale line of its own in a stacked chart, as an earlier period. */
+  /** True if a stacked chart draws the series as a separate pale line, as for an earlier period. */
   readonly apart?: boolean;
   /** True if a value holds until the next, so that the line has steps. */
   readonly steps?: boolean;
@@ -62,13 +62,13 @@ export function createBuckets(bounds: Bounds): Buckets {
   return { start: from / 1000, width, count, ...(starts && { starts }) };
 }
 
-/** Start of a bucket, Unix seconds. That of the one after the last is the end. */
+/** Returns the start of a bucket, Unix seconds. The bucket after the last starts at the end. */
 export function bucketStart({ start, width, starts }: Buckets, index: number): number {
   if (starts === undefined) return start + index * width;
   return starts[index] ?? starts.at(-1)! + (index - starts.length + 1) * width;
 }
 
-/** The bucket of a time, or the number of the one that it would be in. */
+/** Returns the index of a time's bucket. It is out of range for a time outside of the buckets. */
 export function indexAt(buckets: Buckets, time: number): number {
   const { start, width, starts } = buckets;
   if (starts === undefined || time < starts[0]! || time >= bucketStart(buckets, starts.length))
@@ -76,7 +76,7 @@ export function indexAt(buckets: Buckets, time: number): number {
   return starts.findLastIndex((each) => each <= time);
 }
 
-/** The bucket of a time; `undefined` outside of all. */
+/** Returns the index of a time's bucket; `undefined` outside of the buckets. */
 export function bucketAt(buckets: Buckets, time: number): number | undefined {
   const index = indexAt(buckets, time);
   return index >= 0 && index < buckets.count ? index : undefined;
@@ -98,7 +98,7 @@ export interface Drawing {
   readonly finished: number;
 }
 
-/** The parts of a chart that each answer of the server may change. */
+/** The content of a chart that each response of the server can change. */
 export interface PlotContent {
   readonly buckets: Buckets;
   readonly drawing: Drawing;
@@ -139,8 +139,8 @@ export function sameDrawing(one: Drawing, other: Drawing): boolean {
 const maxTicks = 5;
 
 /**
- * The lines of the axis of the figures: multiples of 1, 2 or 5 times a power of ten from 0 on. The last one is not below any
- * figure. Counts have no fractions.
+ * Computes the lines of the value axis: multiples of 1, 2 or 5 times a power of ten, from 0. The last line is not below
+ * any figure. Counts have no fractions.
  */
 export function computeTicks({ max, heights }: Pick<Drawing, 'max' | 'heights'>): number[] {
   const isWhole = heights.every((values) => values.every(Number.isInteger));
@@ -170,8 +170,8 @@ const steps: Readonly<Record<string, (at: number, count: number) => number>> = {
 };
 
 /**
- * The cursor after a key. Shift selects a range. From `nowhere`, every key but Home leads to the last bucket.
- * @returns `undefined` for a key without a meaning here
+ * Returns the cursor after a key. Shift selects a range. From `nowhere`, every key but Home leads to the last bucket.
+ * @returns `undefined` for a key that does nothing
  */
 export function afterKey(
   { at, anchor }: ChartCursor,
@@ -187,13 +187,13 @@ export function afterKey(
   return { at: within, anchor: shift ? (anchor ?? at ?? within) : undefined };
 }
 
-/** The first and the last selected bucket: the same one without a range. */
+/** Returns the first and the last selected bucket. Both are equal without a range. */
 export function selected({ at, anchor }: ChartCursor): readonly [number, number] | undefined {
   if (at === undefined) return undefined;
   return [Math.min(at, anchor ?? at), Math.max(at, anchor ?? at)];
 }
 
-/** The time from the beginning of one bucket to the end of another, Unix ms. */
+/** Returns the time from the beginning of one bucket to the end of another, Unix ms. */
 export function bucketSpan(buckets: Buckets, first: number, last: number): readonly [number, number] {
   return [bucketStart(buckets, first) * 1000, bucketStart(buckets, last + 1) * 1000];
 }

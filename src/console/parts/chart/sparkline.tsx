@@ -9,7 +9,10 @@ const width = 100;
 const height = 24;
 const margin = 2;
 
-/** Draws values from 0, or the smallest value below it, upwards. @param unfinished whether the last bucket is incomplete */
+/**
+ * Draws values from 0, or the smallest value below it, upwards.
+ * @param unfinished true if the last bucket is incomplete
+ */
 export function drawSpark(values: readonly number[], unfinished: boolean): Spark {
   const min = Math.min(0, ...values);
   const max = Math.max(0, ...values);

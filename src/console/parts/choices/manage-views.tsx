@@ -33,7 +33,7 @@ export function SaveView({ application, page, query, onClose }: ViewsProps) {
   }
   return (
     <Dialog title="Save this view" onClose={onClose}>
-      <Form submit="Save" done="The view is saved" onCancel={onClose} onSubmit={save}>
+      <Form submit="Save" done="View saved" onCancel={onClose} onSubmit={save}>
         <Field name="name" label="Name" required autoFocus autocomplete="off" />
         <Choices
           name="shared"
@@ -72,7 +72,7 @@ export function ManageViews({ application, page, query, onClose }: ViewsProps) {
         rows={items.filter((view) => view.page === page)}
         rowKey={({ id }) => id}
         stacked
-        empty="No view is saved."
+        empty="No saved views."
         columns={createColumns(viewsPath(application), query, action)}
       />
       {action.refusal}
@@ -105,7 +105,7 @@ interface CellProps {
 
 function Favourite({ view: { id, name }, action: { run } }: CellProps) {
   const set = (on: boolean) =>
-    run(() => setFavourite(id, on), on ? `${name} is a favourite` : `${name} is no longer a favourite`);
+    run(() => setFavourite(id, on), on ? `Added ${name} to favourites` : `Removed ${name} from favourites`);
   return (
     <input
       type="checkbox"
@@ -130,9 +130,7 @@ function Name({ path, view: { id, name }, action: { run } }: ChangeProps) {
     <input
       aria-label={`Name of ${name}`}
       value={name}
-      onChange={({ currentTarget: { value } }) =>
-        run(() => patchView(path, id, { name: value }), 'The view is renamed')
-      }
+      onChange={({ currentTarget: { value } }) => run(() => patchView(path, id, { name: value }), 'View renamed')}
     />
   );
 }
@@ -149,8 +147,8 @@ function Actions({ path, query, view, action: { busy, run } }: ChangeProps & { r
       <button
         type="button"
         disabled={busy}
-        title="Replaces the saved choices by those of the page"
-        onClick={() => run(() => patchView(path, id, { query }), `${name} is updated`)}
+        title="Replaces the saved choices with the choices of the page"
+        onClick={() => run(() => patchView(path, id, { query }), `Updated ${name}`)}
       >
         Update
       </button>
@@ -158,12 +156,12 @@ function Actions({ path, query, view, action: { busy, run } }: ChangeProps & { r
         <button
           type="button"
           disabled={busy}
-          onClick={() => run(() => patchView(path, id, { shared: !shared }), `${name} is changed`)}
+          onClick={() => run(() => patchView(path, id, { shared: !shared }), `Changed ${name}`)}
         >
           {shared ? 'Make private' : 'Share'}
         </button>
       )}
-      <button type="button" class="danger" disabled={busy} onClick={() => run(remove, `${name} is deleted`)}>
+      <button type="button" class="danger" disabled={busy} onClick={() => run(remove, `Deleted ${name}`)}>
         Delete
       </button>
     </span>

@@ -25,7 +25,7 @@ export function CustomRange({ bounds, onChoose, onClose }: RangeDialogProps) {
   const input = (at: number) => localInput(at, format.zone);
   return (
     <Dialog title="From … to …" onClose={onClose}>
-      <Form onSubmit={submit} submit="Show" done="The range has changed" onCancel={onClose}>
+      <Form onSubmit={submit} submit="Show" done="Range changed" onCancel={onClose}>
         <Field name="from" label="From" type="datetime-local" value={input(bounds.from)} required autoFocus />
         <Field
           name="to"
@@ -53,7 +53,7 @@ export function ChosenDays({ bounds, onChoose, onClose }: RangeDialogProps) {
   const day = (at: number) => formatDate(dayAt(zone, at));
   return (
     <Dialog title="Days" onClose={onClose}>
-      <Form onSubmit={submit} submit="Show" done="The range has changed" onCancel={onClose}>
+      <Form onSubmit={submit} submit="Show" done="Range changed" onCancel={onClose}>
         <Field name="first" label="Day" type="date" value={day(bounds.from)} required autoFocus />
         <Field
           name="last"
@@ -76,7 +76,7 @@ export function ZoneDialog({ onClose }: { readonly onClose: () => void }) {
   }
   return (
     <Dialog title="Time zone" onClose={onClose}>
-      <Form onSubmit={submit} submit="Use" done="The time zone has changed" onCancel={onClose}>
+      <Form onSubmit={submit} submit="Use" done="Time zone changed" onCancel={onClose}>
         <ZoneField value={format.zone} />
         <label class="check">
           <input type="checkbox" name="keep" checked /> Use it on all pages
@@ -89,8 +89,8 @@ export function ZoneDialog({ onClose }: { readonly onClose: () => void }) {
 export function ZonePreference() {
   return (
     <Form
-      submit="Save the time zone"
-      done="Your time zone is saved"
+      submit="Save time zone"
+      done="Time zone saved"
       onSubmit={(data) => changePreferences({ timeZone: checkedZone(data.get('timeZone')) })}
     >
       <ZoneField value={preferences.value?.timeZone ?? ''} />
@@ -98,7 +98,7 @@ export function ZonePreference() {
   );
 }
 
-/** @throws {ApiProblem} if it is unknown. @returns `null` for an empty text */
+/** Checks a time zone. @returns `null` for an empty text @throws {ApiProblem} if the zone is unknown */
 function checkedZone(value: unknown): string | null {
   const zone = String(value ?? '').trim();
   if (zone === '') return null;
@@ -123,7 +123,7 @@ function ZoneField({ value }: { readonly value: string }) {
       name="timeZone"
       label="Time zone"
       control={control}
-      hint={`Type to search, such as "Berlin". Empty: that of the browser, ${browserZone}.`}
+      hint={`Type to search, such as "Berlin". If empty, the browser's time zone applies: ${browserZone}.`}
     />
   );
 }

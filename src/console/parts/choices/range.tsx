@@ -27,14 +27,14 @@ import { ChosenDays, CustomRange, ZoneDialog } from './range-dialogs.tsx';
 
 export interface ChosenRange {
   readonly range: Range;
-  /** Its whole buckets now: the same object until they change. */
+  /** Whole buckets of the range now: the same object until they change. */
   readonly bounds: Bounds;
   readonly comparison: Comparison;
   readonly live: boolean;
   /** The pause for `usePoll`; `undefined` for a fixed range, which is read once. */
   readonly everyMs: number | undefined;
   choose(range: Range): void;
-  /** Selects a fixed range, Unix ms. `unzoom` restores the relative one. */
+  /** Selects a fixed range, Unix ms. `unzoom` restores the relative range. */
   zoom(from: number, to: number): void;
   unzoom(): void;
 }
@@ -64,7 +64,10 @@ export function useRange(): ChosenRange {
   };
 }
 
-/** Chooses the range of the page, and its time zone. @param compares whether the page compares it with an earlier one */
+/**
+ * Chooses the range of the page, and its time zone.
+ * @param compares true if the page compares the range with an earlier range
+ */
 export function RangePicker({ compares = false }: { readonly compares?: boolean }) {
   const { query } = useQuery();
   const { range, bounds, choose, unzoom } = useRange();
@@ -106,7 +109,7 @@ export function RangePicker({ compares = false }: { readonly compares?: boolean 
       <button
         type="button"
         class="link"
-        title="Change the time zone"
+        title="Change time zone"
         onClick={() => dialog.open(<ZoneDialog onClose={dialog.close} />)}
       >
         Times in {format.zone}
@@ -117,16 +120,16 @@ export function RangePicker({ compares = false }: { readonly compares?: boolean 
   );
 }
 
-/** Why the days of a range are not those of the reader's time zone. */
+/** Explains why a range has UTC days instead of days of the reader's time zone. */
 function DaysInUtc({ bounds: { zone, from, to } }: { readonly bounds: Bounds }) {
   const own = useZone();
   if (zone === undefined || zone === own) return null;
   const isOld = from < now.peek() - settings.retention.hoursMs;
   const why = isOld
-    ? 'the hours of then are no longer kept'
+    ? 'hourly counts of that time are no longer kept'
     : to - from > maxZonedMs
       ? 'the range is longer than 35 days'
-      : 'those of this zone do not begin with an hour of UTC';
+      : 'days of this time zone do not begin with a full UTC hour';
   return <span class="quiet">Days are UTC days: {why}</span>;
 }
 

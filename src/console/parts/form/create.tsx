@@ -5,7 +5,7 @@ import { Dialog } from '../dialog.tsx';
 import { Form, type FormProps } from './form.tsx';
 
 export interface CreateButtonProps extends Pick<FormProps, 'codes'> {
-  /** Label of the button and title of its dialog: "Create a key". */
+  /** Label of the button and title of its dialog: "Create key". */
   readonly label: string;
   readonly primary?: boolean;
   /** Sends the request. Its result is shown for copying. */

@@ -1,7 +1,7 @@
 import { ApiProblem } from '../../api/problem.ts';
 
 /**
- * The field of a form that caused a refusal, if any.
+ * Finds the form field that caused a refusal.
  * @param names the form's fields
  * @param codes fields by refusal code
  */
@@ -12,9 +12,9 @@ export function findField(
 ): string | undefined {
   if (!(error instanceof ApiProblem)) return undefined;
   const { code, message } = error;
-  // The API names the field: "Field name must …", "Cannot take allowedOrigins[1]: …", "The value at /name must …".
-  const place = /^(?:Field |Cannot take (?:the )?|The value at \/)(\w+)/.exec(message)?.[1];
-  const listed = /^Cannot take the name of an? (\w+)/.exec(message)?.[1];
+  // The API names the field: "Field name must …", "`allowedOrigins[1]` must …", "The value at /name must …".
+  const place = /^(?:Field |`|The value at \/|The (?=\w+ must |name of ))(\w+)/.exec(message)?.[1];
+  const listed = /^The name of an? (\w+)/.exec(message)?.[1];
   // Codes such as `invalid_name` name the field themselves.
   const candidates = [listed && `${listed}s`, place, codes[code], code.replace(/^invalid_/, '')];
   return candidates.find((name) => name !== undefined && names.includes(name));

@@ -2,13 +2,13 @@ import type { HTMLInputTypeAttribute } from 'preact';
 import { useId } from 'preact/hooks';
 import { useQuery } from '../../address/address.ts';
 
-/** Values of a choice, each with its label unless that is the value. */
+/** Values of a choice, each with a label that defaults to the value. */
 export type Options = readonly (readonly [value: string, label?: string])[];
 
 interface FilterProps {
   readonly name: string;
   readonly label: string;
-  /** The values of a `select`; without them an input. */
+  /** The values of a `select`; absent for an input. */
   readonly options?: Options;
   readonly type?: HTMLInputTypeAttribute;
 }
@@ -36,7 +36,7 @@ export function Filter({ name, label, options, type = 'search' }: FilterProps) {
   );
 }
 
-/** The options of a `select`. @param selected the initial value of an uncontrolled one */
+/** The options of a `select`. @param selected the initial value of an uncontrolled `select` */
 export function OptionList({ options, selected }: { options: Options; selected?: string | undefined }) {
   return (
     <>

@@ -147,7 +147,7 @@ export function Field(props: FieldProps) {
   );
 }
 
-/** What is below a control: its hint, and the reason why the API refused its value. */
+/** Renders the notes below a control: its hint, and the reason why the API refused its value. */
 function useNotes(name: string, hint: ComponentChildren) {
   const id = useId();
   const refusal = useContext(FormRefusal);
@@ -234,7 +234,7 @@ export function readLines(data: FormData, name: string): readonly string[] {
   return lines.map((line) => line.trim()).filter((line) => line !== '');
 }
 
-/** Form fields whose values differ from the resource. */
+/** Returns the form fields whose values differ from the resource. */
 export function changedFields(
   thing: object,
   fields: Readonly<Record<string, unknown>>,
@@ -247,7 +247,7 @@ function listFieldNames(form: HTMLFormElement | null): string[] {
   return form === null ? [] : Array.from(form.elements, (control) => control.getAttribute('name') ?? '');
 }
 
-/** Focuses a control, or the group that contains those of its name. */
+/** Focuses a control, or the group of controls with its name. */
 function focusField(form: HTMLFormElement | null, name: string): void {
   const found = form?.elements.namedItem(name);
   const control = found instanceof RadioNodeList ? found[0] : found;

@@ -8,13 +8,13 @@ type Row = Readonly<Record<string, string>>;
 interface RowColumn {
   readonly name: string;
   readonly label: string;
-  /** The values of a `select`; without them an input. */
+  /** The values of a `select`; absent for an input. */
   readonly options?: Options;
   readonly placeholder?: string;
 }
 
 interface RowsProps extends Omit<FieldGroupProps, 'children' | 'class'> {
-  /** What a row is: "rule". */
+  /** Noun for a row: "rule". */
   readonly noun: string;
   readonly rows: readonly Row[];
   readonly columns: readonly RowColumn[];
@@ -46,7 +46,7 @@ export function Rows({ name, noun, rows, columns, ...group }: RowsProps) {
         </fieldset>
       ))}
       <button ref={end} type="button" onClick={add}>
-        Add a {noun}
+        Add {noun}
       </button>
     </FieldGroup>
   );

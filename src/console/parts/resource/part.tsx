@@ -19,10 +19,10 @@ export function ReadOnlyNote({ what, least = 'Admin' }: { readonly what: string;
 
 interface SectionProps {
   readonly title: string;
-  /** The section of the docs about it, as for `Help`. */
+  /** The section of the docs about the subject, as for `Help`. */
   readonly help?: string;
   readonly note?: ComponentChildren;
-  /** Places the button of a form beside its field. */
+  /** Places the button of a form next to its field. */
   readonly line?: boolean;
   readonly children: ComponentChildren;
 }
@@ -47,8 +47,8 @@ export function NameSection({ name, hint, save }: NameSectionProps) {
   return (
     <Section title="Name" line>
       <Form
-        submit="Save the name"
-        done="The name is saved"
+        submit="Save name"
+        done="Name saved"
         codes={{ invalid_name: 'name' }}
         onSubmit={(data) => save(String(data.get('name')))}
       >
@@ -67,13 +67,13 @@ interface DeletionSectionProps {
 
 export function DeletionSection({ kind, name, remove, children }: DeletionSectionProps) {
   return (
-    <Section title={`Delete the ${kind}`}>
+    <Section title={`Delete ${kind}`}>
       <ConfirmButton
         danger
-        label={`Delete the ${kind} ${name}`}
-        title={`Delete the ${kind} ${name}`}
-        action={`Delete the ${kind}`}
-        done={`The ${kind} ${name} is deleted`}
+        label={`Delete ${kind} ${name}`}
+        title={`Delete ${kind} ${name}`}
+        action={`Delete ${kind}`}
+        done={`Deleted ${kind} ${name}`}
         typed={name}
         onConfirm={remove}
       >

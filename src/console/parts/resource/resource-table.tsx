@@ -8,7 +8,7 @@ import { ListTable, type ListTableProps } from '../table/list-table.tsx';
 export type Removal = Omit<ConfirmButtonProps, 'onClose' | 'label'> & { readonly label?: string };
 
 interface ResourceTableProps<Row> extends Omit<ListTableProps<Row>, 'stacked'> {
-  /** Buttons of a row before the one that removes it. */
+  /** Buttons of a row before its remove button. */
   readonly actions?: (row: Row) => ComponentChildren;
   /** `undefined` for a row without buttons. */
   readonly remove?: (row: Row) => Removal | undefined;
@@ -42,7 +42,7 @@ export function ResourceTable<Row>(props: ResourceTableProps<Row>) {
     <>
       <ListTable
         stacked
-        empty="None yet."
+        empty="No entries yet."
         columns={hasRole('Admin') && remove ? [...columns, actionsColumn(cell)] : columns}
         {...table}
       />

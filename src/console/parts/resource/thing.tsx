@@ -32,7 +32,7 @@ export function ConflictDialog<T extends object>({ conflict }: { conflict: Confl
   if (conflict === undefined) return null;
   const { before, theirs, mine, decide } = conflict;
   return (
-    <Dialog title="It was changed while you edited it">
+    <Dialog title="Someone else changed this while you edited it">
       <p>Your changes are not saved yet.</p>
       <div class="table-scroll">
         <table>
@@ -56,13 +56,13 @@ export function ConflictDialog<T extends object>({ conflict }: { conflict: Confl
           </tbody>
         </table>
       </div>
-      <p class="quiet">Saving yours changes only the values in the last column.</p>
+      <p class="quiet">Saving your changes affects only the values in the last column.</p>
       <p class="actions">
         <button type="button" class="primary" onClick={() => decide('mine')}>
-          Save mine
+          Save my changes
         </button>
         <button type="button" onClick={() => decide('theirs')}>
-          Take theirs
+          Discard my changes
         </button>
       </p>
     </Dialog>

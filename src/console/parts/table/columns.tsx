@@ -24,7 +24,7 @@ export function Ago({ at, never = '–' }: { readonly at: string | null; readonl
   );
 }
 
-/** When a sender was last seen. @param props `at`: the start of its last period */
+/** The time since a sender was last seen. @param props `at`: the start of its last period */
 export function SeenAgo({ at }: { readonly at: string }) {
   const start = Date.parse(at);
   return (
@@ -39,7 +39,7 @@ export function Program({ userAgent }: { readonly userAgent: string }) {
   return <span title={userAgent}>{programText(userAgent)}</span>;
 }
 
-/** In place of a count that the sources do not report. */
+/** Replaces a count that the sources do not report. */
 export function NotReported({ sources }: { readonly sources: readonly string[] }) {
   return (
     <span class="quiet" title={checksOnlyText(sources)}>

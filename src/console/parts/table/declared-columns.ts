@@ -4,12 +4,12 @@ import { format } from '../../text/format.ts';
 import type { CsvValue } from '../download.ts';
 import type { Column } from './table.tsx';
 
-/** What a cell shows. `true`: its value; `false`: the column is left out. */
+/** Content of a cell. `true`: the value; `false`: no column. */
 type Cell<Row> = boolean | ((row: Row) => ComponentChildren);
 
 /**
- * The columns that the contract declares for a resource.
- * @param cells by the field that a column shows; columns that are not named follow those that are
+ * Creates the columns that the contract declares for a resource.
+ * @param cells contents by field. Columns without an entry follow the columns with an entry.
  */
 export function createDeclaredColumns<Row>(
   declared: Columns<Row>,

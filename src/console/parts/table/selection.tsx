@@ -8,7 +8,7 @@ export interface Selection<Row> {
   clear(): void;
 }
 
-/** The keys after a checkbox was set; with Shift those of all rows between it and the one before. */
+/** Returns the selected keys after a checkbox was set. With Shift, sets all rows from the previous checkbox on. */
 export function selectedAfter(
   keys: ReadonlySet<string>,
   order: readonly string[],

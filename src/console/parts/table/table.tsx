@@ -6,7 +6,7 @@ import { descending, nextSort, type Sort, type SortValue, sortKey, sortRows } fr
 export interface Column<Row> {
   readonly key: string;
   readonly title: string;
-  /** Sort key and CSV value. A column without it cannot be sorted. */
+  /** Sort key and CSV value. Absent if the column cannot be sorted. */
   readonly value?: (row: Row) => SortValue;
   readonly csv?: (row: Row) => CsvValue;
   /** Content of the head in a `VirtualTable`; by default the title. */
@@ -30,7 +30,7 @@ export interface TableProps<Row> {
   readonly sort?: Sort;
   /** Receives a new order, if the page keeps it (in its address). */
   readonly onSort?: (sort: Sort) => void;
-  /** Name of the CSV file; no file without it. */
+  /** Name of the CSV file; absent if no file is offered. */
   readonly csv?: string;
   /** Shown instead of a table without rows. */
   readonly empty?: ComponentChildren;
@@ -135,7 +135,7 @@ export function CsvButton<Row>({ name, columns, rows }: CsvButtonProps<Row>) {
   );
 }
 
-/** The rows as CSV, with the columns that have a value. */
+/** Formats the rows as CSV, with the columns that have a value. */
 export function formatCsv<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const saved = columns.filter(({ csv, value }) => csv !== undefined || value !== undefined);
   return toCsv(

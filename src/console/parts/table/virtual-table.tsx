@@ -7,7 +7,7 @@ import { computeView, drawn, moveTo, type View } from './window.ts';
 
 interface VirtualTableProps<Row> {
   readonly caption: string;
-  /** The first one with a value names the row, and its cell has the link that opens it. */
+  /** The first column with a value names the row, and its cell has the link that opens the row. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
@@ -21,8 +21,8 @@ interface VirtualTableProps<Row> {
 }
 
 /**
- * A table of thousands of rows that renders only the visible ones, and all of them on paper. The page scrolls it. Arrow keys
- * move, Enter or a click opens, the space bar selects.
+ * A table of thousands of rows that renders only the visible rows on screen, and all rows on paper. The page scrolls
+ * the table. Arrow keys move, Enter or a click opens, the space bar selects.
  */
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { caption, columns, rows, rowKey, sort, onSort, onView, selected } = props;
@@ -125,7 +125,7 @@ function Row<Row>({ row, columns, isSelected, index, active, top }: RowProps<Row
   );
 }
 
-/** Gives cells whose text does not fit a tooltip with all of it. */
+/** Adds a tooltip with the whole text to each cell whose text does not fit. */
 function nameCutCells(body: HTMLElement | null): void {
   for (const cell of body?.querySelectorAll<HTMLElement>('.vcell') ?? []) {
     if (cell.scrollWidth > cell.clientWidth) cell.title = cell.textContent ?? '';
@@ -164,7 +164,7 @@ function useView(body: Body, count: number): { view: View; rowHeight: number } {
   return { view: view.value, rowHeight: rowHeight.value };
 }
 
-/** One row is in the tab order. It is identified by its key, so that it stays active when the order changes. */
+/** Keeps one row in the tab order. Its key identifies the row, so that it stays active when the order changes. */
 function useRowFocus<Row>(body: Body, rows: readonly Row[], rowKey: (row: Row) => string, rowHeight: number) {
   const activeKey = useSignal<string | undefined>(undefined);
   const wanted = useRef(false);
@@ -224,7 +224,7 @@ function cellClass<Row>({ key, number, class: own }: Column<Row>): string {
 
 const controls = 'a, button, input, select, label, summary';
 
-/** Opens the link of a row after a click anywhere in it, in a new tab with Ctrl or the middle button, as the link itself does. */
+/** Opens the link of a clicked row, in a new tab with Ctrl or the middle button, as the link itself does. */
 function openRow(event: MouseEvent): void {
   const { target, button, ctrlKey, metaKey, shiftKey, altKey } = event;
   const row = (target as Element).closest('[role=row]');
@@ -243,7 +243,7 @@ function isOnControl({ target }: Event): boolean {
   return (target as Element).closest(controls) !== null;
 }
 
-/** A click that ends the selection of text opens nothing. */
+/** True if a click ends a selection of text. Such a click opens nothing. */
 function isSelecting(row: Element): boolean {
   const selection = getSelection();
   return selection !== null && !selection.isCollapsed && selection.containsNode(row, true);

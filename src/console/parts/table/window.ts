@@ -11,14 +11,14 @@ const spare = 8;
  * @param height of the view, px
  */
 export function computeView(top: number, height: number, rowHeight: number, count: number): View {
-  // In steps, so that the table is not rendered for every scrolled row.
+  // Steps of several rows, so that the table is not rendered for every scrolled row.
   const step = spare / 2;
   const from = Math.floor(-top / rowHeight / step) * step - spare;
   const to = Math.ceil((height - top) / rowHeight / step) * step + spare;
   return { first: clamp(from, 0, count), end: clamp(to, 0, count) };
 }
 
-/** The row that a key moves to; `undefined` for other keys. */
+/** Returns the row that a key moves to; `undefined` for other keys. */
 export function moveTo(key: string, at: number, count: number, page: number): number | undefined {
   const target = new Map([
     ['ArrowDown', at + 1],
@@ -33,7 +33,7 @@ export function moveTo(key: string, at: number, count: number, page: number): nu
 
 /** Indexes to render: the visible rows, and the active one so that it keeps the focus. */
 export function drawn({ first, end }: View, active: number, count: number): number[] {
-  // The table may have become shorter since the view was measured.
+  // The table might have become shorter since the view was measured.
   const last = Math.min(end, count);
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
   if (active < 0 || active >= count) return indexes;

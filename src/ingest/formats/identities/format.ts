@@ -39,7 +39,7 @@ const checkContentType = contentTypeCheck('application/json');
 
 const source = { route: 'identities', transport: 'http' } as const;
 
-/** The key is in a header, so a sender without one learns nothing else, and its body is not read. */
+/** Handles mints. The key is in a header, so a sender without a key learns nothing else, and its body is not read. */
 function mintHandler(
   deps: IdentityDeps,
 ): MessageHandler<Request, Profile, { readonly holder: KeyHolder }, HttpResponse> {
@@ -53,7 +53,7 @@ function mintHandler(
       checkContentType(request.header('content-type'));
       return checkMint(parseJson(decodeText(body)));
     },
-    resolve: (_, request) => ({ holder: findHolder(deps, request) }), // The key may have been deleted meanwhile.
+    resolve: (_, request) => ({ holder: findHolder(deps, request) }), // The key could have been deleted since.
     count(profile, { holder: { application } }, request) {
       const { instanceId, durable } = deps.instances.mint(application, profile, deps.clock.now(), (batch) => {
         const userAgent = request.header('user-agent');
@@ -96,7 +96,7 @@ export function checkMint(body: unknown): Profile {
   return { identity, groups, claims: claims as Profile['claims'] };
 }
 
-/** Removes them before the check, because they do not count towards the limit. */
+/** Removes null claims before the check, because they do not count towards the limit. */
 function removeNullClaims(body: unknown): void {
   const claims = (body as { readonly claims?: unknown } | null)?.claims;
   if (typeof claims !== 'object' || claims === null) return;
@@ -113,7 +113,7 @@ const rows: FaultRows = [
   [/^#\/(properties\/identity|required)/, 'invalid_identity', identityMust],
 ];
 
-/** `/api/frontend/identities`. @param maxBody maximum length of a decompressed body in bytes */
+/** Declares `/api/frontend/identities`. @param maxBody maximum length of a decompressed body in bytes */
 export const mintEndpoints = (maxBody: number): Group<IdentityDeps> => ({
   tag: 'Identities',
   description: 'Instance ids that servers mint for their users.',
@@ -148,8 +148,8 @@ export const identities: Format<IdentityDeps> = {
 
 const description = `Checked in this order: 503, 401, 403, 413, 400, 429. A refused request changes nothing.
 
-For servers, because the Backend key is secret. Send it in \`Authorization\`, raw or after \`Bearer\`. No answer has CORS headers and
-\`OPTIONS\` is answered 405, so calls from a page fail.
+For servers, because the Backend key is secret. Send it in \`Authorization\`, raw or after \`Bearer\`. No response has CORS headers and
+\`OPTIONS\` gets 405, so calls from a page fail.
 
 The client sends \`instanceId\` as \`i\` of its packets. It is valid in every environment of the application, and each use
 extends it. Minting again for the same identity rotates it: the previous id stays valid for a while, and packets in flight

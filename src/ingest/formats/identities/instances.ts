@@ -22,7 +22,7 @@ export interface Person extends Hash64 {
 
 interface FoundPerson {
   readonly person: Person;
-  /** Set if this use extends the id. */
+  /** Set if this use extends the lifetime of the id. */
   readonly use: InstanceUse | undefined;
 }
 
@@ -30,9 +30,9 @@ interface KnownInstance {
   readonly application: number;
   readonly person: Person;
   readonly replaced: boolean;
-  /** Unix ms. */
+  /** Time of expiry, Unix ms. */
   readonly expiresAt: number;
-  /** Unix ms. */
+  /** Time of reading from the store, Unix ms. */
   readonly readAt: number;
 }
 
@@ -43,23 +43,23 @@ export type InstanceChange =
   | { readonly dropped: string }
   | { readonly cleared: true };
 
-/** The threads that attribute packets to people that the main thread has found. */
+/** Threads that attribute packets to people found by the main thread. */
 export interface InstanceThreads {
   publish(change: InstanceChange): void;
   /** Resolves when all earlier packets of an application in these threads are on disk or refused. */
   barrier(application: number): Promise<void>;
 }
 
-/** Cached ids: about 20 MB. */
+/** Maximum number of cached ids: about 20 MB. */
 const maxKnown = 50_000;
-/** Time until a cached id is read again. */
+/** Time after which a cached id is read again. */
 const knownMs = 60_000;
 const dayMs = 86_400_000;
 
 /** A cache of valid instance ids. Made-up ids take no memory. */
 class KnownInstances {
   readonly #known = new Map<string, KnownInstance>();
-  /** The cached ids by person, so that minting and forgetting take effect at once. */
+  /** Cached ids by person, so that minting and forgetting take effect immediately. */
   readonly #idsByPerson = new Map<string, string[]>();
   readonly #ttlMs: number;
   /** Minimum extension of an id's expiry, so that most uses need no write. */
@@ -71,12 +71,12 @@ class KnownInstances {
     this.#strideMs = Math.min(dayMs, ttlMs / 10);
   }
 
-  /** A cached id, even if it has expired or was read long ago. */
+  /** Returns a cached id, even if it has expired or was read long ago. */
   get(instanceId: string): KnownInstance | undefined {
     return this.#known.get(instanceId);
   }
 
-  /** An id that was read recently. An expired one is read again: another thread may have extended it. @param now Unix ms */
+  /** Returns a recently read id. Reads an expired id again: another thread can have extended it. @param now Unix ms */
   recall(instanceId: string, now: number): KnownInstance | undefined {
     const known = this.get(instanceId);
     if (known === undefined || known.expiresAt <= now) return undefined;
@@ -100,7 +100,7 @@ class KnownInstances {
     return { person, use: { application, instanceId, expiresAt } };
   }
 
-  /** @param name see `nameOf` */
+  /** @param name see `formatPerson` */
   drop(name: string): void {
     for (const instanceId of this.#idsByPerson.get(name) ?? []) this.#known.delete(instanceId);
     this.#idsByPerson.delete(name);
@@ -122,7 +122,7 @@ export interface InstanceDeps {
   readonly randomBytes: RandomBytes;
   /** Lifetime of an id after its last use. */
   readonly ttlMs: number;
-  /** Grace period of an id after another was minted for the same identity. */
+  /** Grace period of an id after another id was minted for the same identity. */
   readonly graceMs: number;
   readonly threads?: InstanceThreads;
 }
@@ -142,7 +142,7 @@ interface MintResult {
 export class Instances {
   readonly #deps: InstanceDeps;
   readonly #known: KnownInstances;
-  /** People being forgotten. Packets received before that is on disk must not bring them back. */
+  /** People being forgotten. Packets received before the deletion is on disk must not bring them back. */
   readonly #leaving = new Map<string, number>();
 
   constructor(deps: InstanceDeps) {
@@ -158,7 +158,7 @@ export class Instances {
     return identifyPerson(this.#deps.usage.digestSecret, application, identity);
   }
 
-  /** Earlier ids stay valid for the grace period. @param now Unix ms @param fill adds more to the same batch */
+  /** Mints an id, and keeps earlier ones for the grace period. @param now Unix ms @param fill adds to the same batch */
   mint(application: Application, profile: Profile, now: number, fill: (batch: Batch) => void): MintResult {
     const { usage, randomBytes, ttlMs, graceMs } = this.#deps;
     const { number } = application;
@@ -176,10 +176,10 @@ export class Instances {
   }
 
   /**
-   * Finds the person of an id in a single lookup: between two lookups, another machine's mint can arrive.
+   * Finds the person of an id in a single lookup, because another machine's mint can arrive between two lookups.
    * @param now Unix ms
-   * @returns `'unresolved'` if another machine may have minted the id a moment ago; `undefined` if the id is unknown, expired, or
-   *   of another application
+   * @returns `'unresolved'` if another machine could have minted the id a moment ago; `undefined` if the id is unknown,
+   * expired, or of another application
    */
   find(instanceId: string, application: number, now: number): FoundPerson | 'unresolved' | undefined {
     const known = this.#known.recall(instanceId, now) ?? this.#read(instanceId, application, now);
@@ -188,13 +188,13 @@ export class Instances {
     return this.#known.use(instanceId, known, now);
   }
 
-  /** Clears the cache: another machine may have minted ids or forgotten people. */
+  /** Clears the cache, because another machine could have minted ids or forgotten people. */
   readAgain(): void {
     this.#known.clear();
     this.#deps.threads?.publish({ cleared: true });
   }
 
-  /** Resolves as `UsageStore.forget` does. @throws {ApiError} `store_unavailable`, `engine_unavailable` */
+  /** Resolves as `UsageStore.forget` does. @throws {Refusal} `store_unavailable`, `engine_unavailable` */
   async forget({ number, environments }: Application, identity: string): Promise<void> {
     const name = formatPerson(number, hashIdentity(identity));
     increase(this.#leaving, name);
@@ -218,7 +218,7 @@ export class Instances {
   #read(instanceId: string, application: number, now: number): KnownInstance | 'unresolved' | undefined {
     const { usage, threads } = this.#deps;
     const digest = digestOfInstance(instanceId);
-    if (digest === undefined) return undefined; // Never minted, so not looked up.
+    if (digest === undefined) return undefined; // Never minted, so no lookup is needed.
     const instance = findInstance(usage.findPeople(application), application, instanceId);
     if (instance === undefined) return usage.resolvesLater ? 'unresolved' : undefined;
     if (instance.expiresAt <= now) return undefined;
@@ -240,20 +240,20 @@ export class Instances {
   }
 }
 
-/** The person with an identity. @param secret see `UsageStore.digestSecret` */
+/** Identifies a person. @param secret see `UsageStore.digestSecret` */
 function identifyPerson(secret: Buffer, application: number, identity: string): Person {
   const digest = digestIdentity(secret, application, identity);
   return { ...hashIdentity(identity), digest: digestWords(digest) };
 }
 
-/** 1 to 256 characters (code points) without control characters or lone surrogates. */
+/** Pattern of 1 to 256 characters (code points) without control characters or lone surrogates. */
 const identityPattern = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
 export function isIdentity(text: string): boolean {
   return identityPattern.test(text);
 }
 
-/** The instance ids that the main thread has found lately, in another thread. */
+/** Instance ids, in another thread, that the main thread has found recently. */
 export class ThreadInstances {
   readonly #known: KnownInstances;
   readonly #secret: Buffer;
@@ -270,13 +270,13 @@ export class ThreadInstances {
     else this.#known.clear();
   }
 
-  /** Finds the person of an id that `knows` has accepted, even if the id has expired since. @param now Unix ms */
+  /** Finds the person of an id that `knows` has accepted, even if the id has expired since then. @param now Unix ms */
   find(instanceId: string, application: number, now: number): FoundPerson | undefined {
     const known = this.#known.get(instanceId);
     return known?.application === application ? this.#known.use(instanceId, known, now) : undefined;
   }
 
-  /** Whether an id is valid here. If not, only the main thread can decide. @param now Unix ms */
+  /** True if an id is valid here. Otherwise only the main thread can decide. @param now Unix ms */
   knows(instanceId: string, application: number, now: number): boolean {
     return this.#known.recall(instanceId, now)?.application === application;
   }

@@ -13,7 +13,7 @@ import { countedAt } from '../../counted-at.ts';
 import { type Instances, isIdentity, type Person } from '../identities/instances.ts';
 import { checkWidth, noText, noTime, type OtlpRequest, type Texts, totalWidth } from './request.ts';
 
-/** Entries per step: about a millisecond of work. */
+/** Entries counted per step: about a millisecond of work. */
 const entriesPerStep = 1000;
 
 export interface OtlpCountingDeps extends Pick<CountingDeps, 'clock' | 'dictionary' | 'senders'> {
@@ -28,18 +28,18 @@ export interface Place {
   readonly version: string;
 }
 
-/** `places` in the order of the resources; `undefined` for a resource that does not count. */
+/** Sender of a request. `places` are in the order of the resources; `undefined` for a resource that does not count. */
 interface CountedSender {
   readonly holder: KeyHolder;
   readonly places: readonly (Place | undefined)[];
   readonly transport: Sender['transport'];
 }
 
-/** Numbers per resolved row: series, bucket, minute, checks, and the index of the person. */
+/** Numbers per resolved row: series, bucket, minute, checks, and index of the person. */
 const rowWidth = 5;
 const nobody = -1;
 
-/** `steps` resolves names, users and times to numbers, a thousand entries at a time. `addTo` adds them to a batch. */
+/** Counts a request. `steps` resolves its names, users and times to numbers, and `addTo` adds them to a batch. */
 export class OtlpCounter {
   /** New names and senders of the last step. */
   readonly found = new FoundNames();
@@ -52,10 +52,10 @@ export class OtlpCounter {
   readonly #now: number;
   readonly #rows: number[] = [];
   readonly #people: Person[] = [];
-  /** By the text of the user; `nobody` if it is not an identity. */
+  /** Index of the person by the text of the user; `nobody` if the text is not an identity. */
   readonly #personAt = new Map<number, number>();
   readonly #totals: Total[] = [];
-  /** For each total, true if its sender states when it began to count. */
+  /** True for each total whose sender states when it began to count. */
   readonly #hasStart: boolean[] = [];
   #moved = false;
 
@@ -98,7 +98,7 @@ export class OtlpCounter {
     return notes;
   }
 
-  /** Adds all of it to a batch. The names that `steps` found must be in the same batch or an earlier one. */
+  /** Adds the whole request to a batch. The names that `steps` found must be in the same batch or an earlier one. */
   addTo(batch: Batch): void {
     const rows = this.#rows;
     for (let at = 0; at < rows.length; at += rowWidth) {
@@ -173,7 +173,7 @@ export class OtlpCounter {
     return countedAt(time, this.#now, this.#deps.retention);
   }
 
-  /** The index of a user, if the application accepts identities of clients. */
+  /** Adds a user, and returns the index, if the application accepts identities of clients. */
   #addPerson(user: number): number {
     const { application } = this.#holder;
     if (user === noText || !application.acceptClientIdentities) return nobody;
@@ -192,23 +192,23 @@ function toSeriesRef(ref: number): number {
   return seriesRef(Math.floor(ref / seriesPerEnvironment), environmentOrdinal);
 }
 
-/** Maximum number of totals in each of two maps. The store lacks the totals of the last second, which are not folded yet. */
+/** Maximum number of totals in each of two maps, which hold the totals that the store has not folded yet. */
 const maxRecent = 10_000;
 
 type Last = Pick<Total, 'value' | 'at'>;
 
 export class LatestTotals {
   readonly #store: Pick<UsageTables, 'totals'>;
-  /** By application and digest. The store has a value only once it is folded. */
+  /** Latest totals by application and digest. The store has a value only once it is folded. */
   #recent = new Map<string, Last>();
-  /** Earlier totals. Forgetting them all together is cheaper than the oldest one each time. */
+  /** Earlier totals. Forgetting them all together is cheaper than forgetting the oldest total each time. */
   #earlier = new Map<string, Last>();
 
   constructor(store: Pick<UsageTables, 'totals'>) {
     this.#store = store;
   }
 
-  /** Remembers a total. @param hasStart whether its sender states when it began to count @returns the note on it */
+  /** Remembers a total. @param hasStart true if its sender states a start of counting @returns the note about it */
   add(total: Total, hasStart: boolean): LedgerNote | undefined {
     const { value, at, fresh } = total;
     const key = `${total.application} ${Buffer.from(total.digest).toString('latin1')}`;

@@ -19,8 +19,9 @@ import {
 } from './request.ts';
 
 /**
- * The protobuf messages of OTLP (https://github.com/open-telemetry/opentelemetry-proto, 1.x). The requests of all signals nest alike:
- * resources (1), in each the resource (1) and scopes (2), in each the scope (1) and records (2). Fields may arrive in any order.
+ * Decodes protobuf messages of OTLP (https://github.com/open-telemetry/opentelemetry-proto, 1.x). All signals nest
+ * alike: resources (1), in each the resource (1) and scopes (2), in each the scope (1) and records (2). Fields can
+ * arrive in any order.
  */
 
 function decodeProtobuf(signal: Signal, body: Uint8Array): OtlpRequest {
@@ -65,7 +66,7 @@ function readScope(reader: ProtoReader, signal: Signal, found: ResourceBuilder):
   for (const metric of metrics) found.metric(metric, scope);
 }
 
-/** A `LogRecord`. Its name comes after its attributes. */
+/** Reads a `LogRecord`, whose name comes after its attributes. */
 function readLog(reader: ProtoReader, found: ResourceBuilder): void {
   const attributes: Attributes = new Map();
   let event: string | undefined;
@@ -80,7 +81,7 @@ function readLog(reader: ProtoReader, found: ResourceBuilder): void {
   if (isEvaluation(event || readText(attributes, 'event'))) found.event(attributes, time || observed);
 }
 
-/** A `Span`: its events, and itself if it is an evaluation. Its attributes are skipped if another name comes first. */
+/** Reads a `Span`: its events, and itself if it is an evaluation. Skips attributes if another name comes first. */
 function readSpan(reader: ProtoReader, found: ResourceBuilder): void {
   const attributes: Attributes = new Map();
   let name: string | undefined;
@@ -113,7 +114,7 @@ const histogram = 9;
 const exponentialHistogram = 10;
 const summary = 11;
 
-/** A `Metric`. The points of other metrics than those counted are skipped, if the name comes first. */
+/** Reads a `Metric`. If the name comes first, the points of metrics that are not counted are skipped. */
 function readMetric(reader: ProtoReader): Metric {
   const metric = { name: '', points: [] as Point[], temporality: 0, isMonotonic: false, others: 0 };
   const mayCount = () => metric.name === '' || isCounted(metric.name);
@@ -158,7 +159,7 @@ function readPoint(reader: ProtoReader): Point {
   return { attributes, sent, start, time, value };
 }
 
-/** Reads a field of a message if it is an attribute (`KeyValue`), or else skips it. @param sent receives the bytes of the attribute */
+/** Reads a field if it is a `KeyValue` attribute, or skips it. @param sent receives the bytes of the attribute */
 function readAttributes(
   reader: ProtoReader,
   field: number,
@@ -181,7 +182,7 @@ function readAttributes(
   if (name !== undefined && value !== undefined && isRead(name)) attributes.set(name, value);
 }
 
-/** An `AnyValue`; `undefined` for a list, a map or bytes. */
+/** Reads an `AnyValue`; `undefined` for a list, a map or bytes. */
 function readValue(reader: ProtoReader): Scalar | undefined {
   let value: Scalar | undefined;
   readMessage(reader, (field) => {
@@ -195,11 +196,10 @@ function readValue(reader: ProtoReader): Scalar | undefined {
 }
 
 /**
- * OTLP as JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). Integers of 64 bits may be texts or numbers. A
- * value of another type than the expected one counts as missing, and unknown fields are ignored.
+ * Lists of a signal, outermost first, in OTLP as JSON
+ * (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). 64-bit integers can be texts or numbers. A value
+ * of an unexpected type counts as missing, and unknown fields are ignored.
  */
-
-/** The names of the lists of a signal, from the outside in. */
 const lists = {
   logs: ['resourceLogs', 'scopeLogs', 'logRecords'],
   metrics: ['resourceMetrics', 'scopeMetrics', 'metrics'],
@@ -264,7 +264,7 @@ const readers: Readonly<Record<Signal, (record: SentObject, found: ResourceBuild
   },
 };
 
-/** The kinds of metrics that are not sums. */
+/** Kinds of metrics that are not sums. */
 const others = ['gauge', 'histogram', 'exponentialHistogram', 'summary'] as const;
 
 function readJsonPoint(point: SentObject): Point {
@@ -280,12 +280,12 @@ function readJsonPoint(point: SentObject): Point {
   };
 }
 
-/** `undefined` if a point has no value, and `NaN` if it has one that is not a number. */
+/** Returns `undefined` if a point has no value, and `NaN` if the value is not a number. */
 function readPointValue(sent: unknown): number | undefined {
   return sent === undefined || sent === null ? undefined : (readNumber(sent) ?? Number.NaN);
 }
 
-/** An enum is a number, but some senders write its name. */
+/** Reads the temporality. An enum is a number, but some senders write its name. */
 function readTemporality(sent: unknown): number {
   if (typeof sent === 'number') return sent;
   return ['', 'AGGREGATION_TEMPORALITY_DELTA', 'AGGREGATION_TEMPORALITY_CUMULATIVE'].indexOf(String(sent));
@@ -315,7 +315,7 @@ function readNumber(sent: unknown): number | undefined {
   return typeof sent === 'string' && /^-?\d{1,20}$/.test(sent) ? Number(sent) : undefined;
 }
 
-/** A `fixed64`; 0 if it is missing or invalid. */
+/** Reads a `fixed64`; 0 if it is missing or invalid. */
 function readFixed64(sent: unknown): bigint {
   if (typeof sent === 'string') return /^\d{1,20}$/.test(sent) ? BigInt.asUintN(64, BigInt(sent)) : 0n;
   return typeof sent === 'number' && sent > 0 && sent < 2 ** 64 ? BigInt(Math.floor(sent)) : 0n;
@@ -325,7 +325,7 @@ function isObject(value: unknown): value is SentObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The objects in a list; empty without a list. */
+/** Yields the objects in a list; nothing without a list. */
 function* listIn(holder: unknown, name: string): Generator<SentObject> {
   const list = isObject(holder) ? holder[name] : undefined;
   if (Array.isArray(list)) for (const each of list) if (isObject(each)) yield each;

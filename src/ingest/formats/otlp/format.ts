@@ -71,11 +71,11 @@ function readEncoding(request: Request): Encoding | undefined {
   return Object.hasOwn(encodings, type) ? encodings[type as keyof typeof encodings] : undefined;
 }
 
-/** The answers to export requests (https://opentelemetry.io/docs/specs/otlp); over HTTP, in the encoding of the request. */
+/** Content types of export responses (https://opentelemetry.io/docs/specs/otlp), by the request's encoding. */
 
 const types: Readonly<Record<Encoding, string>> = { protobuf: 'application/x-protobuf', json: 'application/json' };
 
-/** The field with the number of rejected records, in JSON. */
+/** Names of the field with the number of rejected records, in JSON. */
 const rejectedNames: Readonly<Record<Signal, string>> = {
   logs: 'rejectedLogRecords',
   metrics: 'rejectedDataPoints',
@@ -87,7 +87,7 @@ const accepted: Readonly<Record<Encoding, HttpResponse>> = {
   json: { status: 200, headers: { 'content-type': types.json }, body: '{}', isReused: true },
 };
 
-/** A protobuf answer: empty if all records about flags are counted. @param message the reason, for people */
+/** Encodes a protobuf response: empty if all records about flags are counted. @param message the reason, for people */
 function partialSuccess(rejected: number, message: string): Uint8Array {
   if (rejected === 0) return nothing;
   return bytesField(1, joinFields(numberField(1, rejected), bytesField(2, message)));
@@ -103,7 +103,7 @@ function acceptance(encoding: Encoding, signal: Signal, rejected: number, messag
   return { status: 200, headers, body: JSON.stringify({ partialSuccess: inJson }) };
 }
 
-/** A refusal as a `google.rpc.Status`. Without a known encoding it is a problem as everywhere. */
+/** Encodes a refusal as a `google.rpc.Status`, or as a problem document if the encoding is unknown. */
 function encodeRefusal(refusal: Refusal, encoding: Encoding | undefined): HttpResponse {
   const response = problem(refusal);
   if (encoding === undefined) return response;

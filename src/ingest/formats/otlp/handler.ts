@@ -17,7 +17,7 @@ import { type OtlpRequest, resourceWidth, type Signal, Texts } from './request.t
 
 export interface OtlpDeps extends CountingDeps, OtlpCountingDeps {
   readonly decoder: Decoder<OtlpFormat, OtlpRequest>;
-  /** The store that reports read. */
+  /** Store that reports read. */
   readonly store: Pick<UsageTables, 'totals'>;
   /** Maximum length of a decompressed body in bytes. */
   readonly maxReport: number;
@@ -41,16 +41,16 @@ type Headers = Pick<Request, 'header'>;
 export interface OtlpTransport<Incoming, Outgoing> extends Omit<Transport<Incoming>, 'idempotencyKey'> {
   getHeaders(incoming: Incoming): Headers;
   isRetry?(incoming: Incoming): boolean;
-  /** Refuses what the transport does not allow. @throws {Refusal} */
+  /** Refuses messages that the transport does not allow. @throws {Refusal} */
   check?(incoming: Incoming): void;
   /** @throws {Refusal} `invalid_content_type` */
   readEncoding(incoming: Incoming): Encoding;
-  /** @param rejected number of records that are not counted @param message why, for people */
+  /** @param rejected number of records that are not counted @param message the reason, for people */
   accept(rejected: number, message: string, incoming: Incoming): Outgoing;
   refuse(refusal: Refusal, incoming: Incoming): Outgoing;
 }
 
-/** The key is in a header, so a sender without one learns nothing else, and its body is not read. */
+/** Handles export requests. The key is in a header, so the body of a sender without a key is not read. */
 export function otlpHandler<Incoming, Outgoing>(
   deps: OtlpDeps,
   signal: Signal,
@@ -70,7 +70,7 @@ export function otlpHandler<Incoming, Outgoing>(
       async decode(body, incoming, unpacked) {
         transport.check?.(incoming);
         const request = await deps.decoder.decode(body, findFormat(incoming), unpacked);
-        transport.check?.(incoming); // The call may have ended meanwhile.
+        transport.check?.(incoming); // The call could have ended during decoding.
         return { message: createMessage(request), entries: request.work };
       },
       async prepare(message, sender, _incoming, nextStep) {
@@ -91,7 +91,7 @@ export function otlpHandler<Incoming, Outgoing>(
     count(message, sender, incoming) {
       if (message.counting === undefined) {
         message.counting = counting(message, sender);
-        for (const _ of message.counting.steps()); // A short request is counted in one turn.
+        for (const _ of message.counting.steps()); // A short request is counted in one event loop iteration.
       }
       keepFound(deps, message.counting, sender);
       const { request } = message;
@@ -112,7 +112,7 @@ export function otlpHandler<Incoming, Outgoing>(
   };
 }
 
-/** @throws {Refusal} `unknown_key`; `unknown_environment` if none of the resources is of an environment of the application */
+/** @throws {Refusal} `unknown_key`; `unknown_environment` if no resource has a known environment */
 function resolveSender(deps: OtlpDeps, { request, texts }: OtlpMessage, headers: Headers): OtlpSender {
   const holder = findHolder(deps, headers);
   const unnamed = headers.header(environmentHeader) ?? holder.key.environment;
@@ -127,7 +127,7 @@ function keepFound({ findLane }: OtlpDeps, { found }: OtlpCounter, { holder }: O
   found.keep((fill) => findLane(number).addBefore(number, fill));
 }
 
-/** Counts a request once. The ledger has it under each of its environments, and all notes under the first. */
+/** Counts a request once. Each of its environments has it in the ledger, and the first also has all notes. */
 function count(
   deps: OtlpDeps,
   latest: LatestTotals,
@@ -168,14 +168,14 @@ function rejectionText({ notes }: OtlpRequest, { unplaced }: OtlpSender): string
   return `Some records about feature flags were not counted (${reasons.join(', ')})`;
 }
 
-/** The environment of resources that name none. */
+/** Header with the environment of resources that name no environment. */
 const environmentHeader = 'x-flagmeter-environment';
 
 function keyIn(headers: Headers): string | undefined {
   return readKey(headers) ?? headers.header('x-api-key')?.trim();
 }
 
-/** The refusals of senders, with their details. */
+/** Refusals of senders, with their details. */
 export const senderRefusals = {
   unknown_key: 'Send a key of an application in Authorization or x-api-key',
   unknown_environment:
@@ -192,13 +192,13 @@ function findHolder({ keys }: OtlpDeps, headers: Headers): KeyHolder {
 }
 
 export interface Placement {
-  /** In the order of the resources; `undefined` for one whose environment is unknown. */
+  /** Places in the order of the resources; `undefined` for a resource whose environment is unknown. */
   readonly places: readonly (Place | undefined)[];
   /** Number of records without a place. */
   readonly unplaced: number;
 }
 
-/** @param fallback the environment of resources that name none */
+/** @param fallback the environment of resources that name no environment */
 export function findPlaces(
   { resources }: Pick<OtlpRequest, 'resources'>,
   texts: Texts,
@@ -218,7 +218,7 @@ export function findPlaces(
   return { places, unplaced };
 }
 
-/** The environment of a name. Without one, the only environment of the application. */
+/** Finds an environment by its name. Without a name, returns the only environment of the application. */
 function findEnvironment(environments: KeyHolder['environments'], name: string | undefined): Environment | undefined {
   if (name !== undefined) return environmentNamed(environments, name);
   return environments.size === 1 ? [...environments.values()][0] : undefined;

@@ -2,17 +2,15 @@ import { createHash } from 'node:crypto';
 import { isName } from '../../../contract/names.ts';
 import type { LedgerNote } from '../../../contract/notes.ts';
 
-/**
- * The names in OpenTelemetry's conventions for feature flags (https://opentelemetry.io/docs/specs/semconv/feature-flags), and those
- * of earlier versions, which published hooks still send.
- */
-
-/** The value of an attribute. Lists and maps are not read. */
+/** Value of an attribute. Lists and maps are not read. */
 export type Scalar = string | number | boolean;
 
 export type Attributes = Map<string, Scalar>;
 
-/** The names of each attribute, latest first. */
+/**
+ * Names of each attribute, latest first, in OpenTelemetry's conventions for feature flags
+ * (https://opentelemetry.io/docs/specs/semconv/feature-flags). Published hooks still send the earlier names.
+ */
 const names = {
   feature: ['feature_flag.key', 'key'],
   variant: ['feature_flag.result.variant', 'feature_flag.variant', 'variant'],
@@ -28,12 +26,12 @@ const names = {
 
 const known: ReadonlySet<string> = new Set(Object.values(names).flat());
 
-/** Whether the value of an attribute is read. Most are not, and are skipped. */
+/** True if the value of an attribute is read. Most attributes are skipped. */
 export function isRead(name: string): boolean {
   return known.has(name);
 }
 
-/** The text of an attribute under the latest of its names. Empty texts count as missing. */
+/** Returns the text of an attribute under the latest of its names. Empty texts count as missing. */
 export function readText(attributes: Attributes, attribute: keyof typeof names): string | undefined {
   for (const name of names[attribute]) {
     const value = attributes.get(name);
@@ -44,12 +42,12 @@ export function readText(attributes: Attributes, attribute: keyof typeof names):
 
 const evaluation = 'feature_flag.evaluation';
 
-/** Whether a log record or a span event of this name is an evaluation of a flag. */
+/** True if a log record or a span event of this name is an evaluation of a flag. */
 export function isEvaluation(event: string | undefined): boolean {
   return event === evaluation || event === 'feature_flag';
 }
 
-/** Whether a span of this name is an evaluation of a flag, which its own attributes describe. */
+/** True if a span of this name is an evaluation of a flag, which its own attributes describe. */
 export function isEvaluationSpan(name: unknown): boolean {
   return name === evaluation;
 }
@@ -57,7 +55,7 @@ export function isEvaluationSpan(name: unknown): boolean {
 const successTotal = 'feature_flag.evaluation_success_total';
 const errorTotal = 'feature_flag.evaluation_error_total';
 
-/** Whether a metric is counted. The other metrics of the hooks count the same evaluations a second time. */
+/** True if a metric is counted. The other metrics of the hooks count the same evaluations a second time. */
 export function isCounted(metric: string): boolean {
   return metric === successTotal || metric === errorTotal;
 }
@@ -68,12 +66,12 @@ interface Evaluation {
   readonly user: string | undefined;
 }
 
-/** The variants of evaluations without one. */
+/** Variants of evaluations that report no variant. */
 const failed = '(error)';
 const unnamed = '(value)';
 const unknown = '(unknown)';
 
-/** The evaluation that attributes describe; `undefined` if they name no flag. @param metric of the point, if it is one */
+/** Reads an evaluation from attributes; `undefined` if they name no flag. @param metric of the point, if it is one */
 function readEvaluation(attributes: Attributes, metric?: string): Evaluation | undefined {
   const feature = readText(attributes, 'feature');
   if (feature === undefined) return undefined;
@@ -85,7 +83,7 @@ function readEvaluation(attributes: Attributes, metric?: string): Evaluation | u
   return { feature, variant, user: readText(attributes, 'user') };
 }
 
-/** A provider without variants reports the value. A text that is not a name is counted as `(value)`. An object is not read. */
+/** Returns the variant for the value that providers without variants report: `(value)` if it is not a name. */
 function variantOfValue(attributes: Attributes): string {
   const value = attributes.get(names.value[0]);
   if (typeof value === 'boolean') return value ? 'enabled' : 'disabled';
@@ -93,15 +91,15 @@ function variantOfValue(attributes: Attributes): string {
   return isName(String(value)) ? String(value) : unnamed;
 }
 
-/** What an OTLP request contains, and the name of its partial success. */
+/** Signals: the content of an OTLP request, and the name of its partial success. */
 export const signals = ['logs', 'metrics', 'traces'] as const;
 export type Signal = (typeof signals)[number];
 
 type OtlpNote = Extract<LedgerNote, 'name_dropped' | 'value_dropped' | 'sum_unsupported'>;
 
-/** Stands for a missing text. */
+/** Index of a missing text. */
 export const noText = -1;
-/** Stands for a missing time: the data counts when it arrives. */
+/** Replacement for a missing time: the data counts when it arrives. */
 export const noTime = -1;
 
 /** Numbers per row of the lists in a request. Texts are indexes. */
@@ -110,26 +108,26 @@ export const checkWidth = 6;
 export const totalWidth = 10;
 
 /**
- * The flag evaluations of one OTLP request, in a few arrays, which are transferred between threads without a copy. Evaluations of one
- * resource, flag, variant, user and minute are one row.
+ * Flag evaluations of one OTLP request, in a few arrays, which are transferred between threads without a copy.
+ * Evaluations with the same resource, flag, variant, user and minute are one row.
  */
 export interface OtlpRequest {
-  /** The first 64 bits of the SHA-256 of the body. */
+  /** First 64 bits of the SHA-256 of the body. */
   readonly digest: readonly [number, number];
-  /** Whether a record has a time. Otherwise another request may have the same digest. */
+  /** True if a record has a time. Otherwise another request can have the same digest. */
   readonly isDistinct: boolean;
   readonly texts: Uint8Array;
   readonly textEnds: Uint32Array;
-  /** `environment, service, version, records` */
+  /** Rows of `environment, service, version, records` */
   readonly resources: Float64Array;
-  /** `resource, feature, variant, user, minute, checks` */
+  /** Rows of `resource, feature, variant, user, minute, checks` */
   readonly checks: Float64Array;
-  /** `resource, feature, variant, value, at, start`, then the four words of the digest of the series. Times are Unix ms. */
+  /** Rows of `resource, feature, variant, value, at, start` (Unix ms), and four words of the series' digest. */
   readonly totals: Float64Array;
-  /** Records about flags that cannot be counted. */
+  /** Number of records about flags that cannot be counted. */
   readonly rejected: number;
   readonly notes: readonly OtlpNote[];
-  /** Cost of counting it, in entries. */
+  /** Cost of counting the request, in entries. */
   readonly work: number;
 }
 
@@ -137,7 +135,7 @@ export interface Point {
   readonly attributes: Attributes;
   /** All attributes as sent, for the identity of the series. */
   readonly sent: readonly string[];
-  /** Unix ns. */
+  /** Start and time in Unix ns. */
   readonly start: bigint;
   readonly time: bigint;
   /** `undefined` if the point has no value. */
@@ -150,7 +148,7 @@ export interface Metric {
   /** 1 for delta, 2 for cumulative; 0 if it is not specified. */
   readonly temporality: number;
   readonly isMonotonic: boolean;
-  /** Points that are not of a sum. */
+  /** Number of points that are not of a sum. */
   readonly others: number;
 }
 
@@ -167,13 +165,13 @@ interface FoundTotal {
   readonly scope: string;
 }
 
-/** UTF-8 cannot represent it, so two such texts could become equal. */
+/** Pattern of lone surrogates. UTF-8 cannot represent them, so two such texts could become equal. */
 const loneSurrogate = /\p{Cs}/u;
 const maxCount = 2 ** 31 - 1;
 const delta = 1;
 const cumulative = 2;
 
-/** The content of a resource while it is read. The resource itself may follow it. */
+/** Content of a resource while it is read. The resource itself can follow its content. */
 export class ResourceBuilder {
   readonly attributes: Attributes = new Map();
   /** All attributes as sent. */
@@ -278,7 +276,7 @@ export class RequestBuilder {
     this.#totals.push(...words);
   }
 
-  /** `resource, feature, variant, user` of a record, which belongs to the resource then. */
+  /** Returns `resource, feature, variant, user` of a record, and adds the record to the resource. */
   #readRow(resource: number, attributes: Attributes, metric: string | undefined): number[] | undefined {
     const evaluation = readEvaluation(attributes, metric);
     if (evaluation === undefined || !isName(evaluation.feature) || !isName(evaluation.variant)) {
@@ -319,7 +317,7 @@ function milliseconds(ns: bigint): number {
   return Number(ns / 1_000_000n);
 }
 
-/** The hash of a list of texts, which differs for every list. */
+/** Returns the hash of a list of texts. Different lists have different hashes. */
 function sha256(texts: readonly string[]): Buffer {
   return createHash('sha256').update(JSON.stringify(texts)).digest();
 }
@@ -343,7 +341,7 @@ export class Texts {
     this.#request = request;
   }
 
-  /** The text at an index; `undefined` for `noText`. */
+  /** Returns the text at an index; `undefined` for `noText`. */
   at(index: number): string | undefined {
     if (index === noText) return undefined;
     this.#known[index] ??= this.#decode(index);

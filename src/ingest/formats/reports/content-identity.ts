@@ -3,14 +3,14 @@ import { avalanche, type Hash64, hashReported, murmur3, rotate } from '../../../
 import { createIdentity, type MessageIdentity, type MessageSender } from '../../count-once.ts';
 import type { MetricsReport, PackedReport, Report, ReportHead, UsageReport } from './report.ts';
 
-/** The kinds of rows in a message. */
+/** Kinds of rows in a message. */
 const usageHead = 1;
 const metricsHead = 2;
 const variantRow = 3;
 const userRow = 4;
 const valueRow = 5;
 
-/** The identity of an unnamed report, by its content. It is unique only if `isDistinct`. */
+/** Returns the identity of a report by its content, for reports without a key. It is unique only if `isDistinct`. */
 export function identityOfReport(sender: MessageSender, report: Report | PackedReport): MessageIdentity {
   const { instanceName, processStartTime, time, statCount } = report;
   const rows = new RowSum();
@@ -41,8 +41,8 @@ function addContent(rows: RowSum, report: Report): void {
 }
 
 /**
- * Whether the content distinguishes the report from all others of its sender. Forked processes may report alike within a
- * millisecond: same name, same start, same counts. A time finer than a millisecond is therefore required.
+ * True if the content distinguishes the report from all others of its sender. Forked processes can send equal reports
+ * within a millisecond: same name, same start, same counts. A time finer than a millisecond is therefore required.
  */
 export function isDistinct({ time }: ReportHead): boolean {
   return isFinerThanMs(time);
@@ -83,7 +83,7 @@ function addValues(rows: RowSum, { values }: MetricsReport): void {
   }
 }
 
-/** Times are distinguished as finely as a double can. */
+/** Returns a time as finely as a double can distinguish it. */
 function microseconds(ms: number): number {
   return Math.round(ms * 1000);
 }
@@ -93,11 +93,11 @@ const encoder = new TextEncoder();
 const longest = 256;
 const scratch = new Uint8Array(longest);
 
-/** Cached hashes of names, because the same few recur. */
+/** Cached hashes of names, because the same names recur. */
 const hashes = new Map<string, Hash64>();
 const maxHashes = 8192;
 
-/** Stands for a missing name. */
+/** Hash of a missing name. */
 const noName: Hash64 = { high: 0, low: 1 };
 
 const doubles = new Float64Array(1);
@@ -119,7 +119,7 @@ export class RowSum {
     this.#b = kind;
   }
 
-  /** `undefined` for a missing optional name. */
+  /** Adds a name; `undefined` for a missing optional name. */
   name(name: string | undefined): void {
     this.hash(name === undefined ? noName : computeHash(name));
   }
@@ -135,7 +135,7 @@ export class RowSum {
     this.word(words[1]!);
   }
 
-  /** A 32-bit integer of the row, mixed into two lanes with different rotations. */
+  /** Adds a 32-bit integer to the row, mixed into two lanes with different rotations. */
   word(word: number): void {
     this.#a = Math.imul(rotate(this.#a, 5) ^ word, 0x9e3779b1);
     this.#b = Math.imul(rotate(this.#b, 11) ^ word, 0x85ebca6b);

@@ -79,21 +79,21 @@ function endpoint(path: string, operation: Operation): Omit<Endpoint, 'bind'> {
 
 const description = `Checked in this order: 503, 413, 400, 404, 429. A refused report changes nothing. Unknown fields are ignored,
 and optional ones may be \`null\` or \`[]\`. A value of a wrong type is refused with 400, and so is a negative or fractional count. The
-detail names the path of the first one. An entry with an invalid name is left out, and so are a metric without a value or with one
-that is not finite, a variant with a too large count, and a hash that is not an integer. The rest is counted. \`Flagmeter-Noted\` names
+detail names the path of the first one. An entry with an invalid name is left out, and so are a metric without a finite
+value, a variant with a too large count, and a hash that is not an integer. The rest is counted. \`Flagmeter-Noted\` names
 the first of these. Features, variants and metrics over the limits of the environment are counted as \`__other__\`. The ledger notes
-all of these, and the answer counts all entries. A name may be a number, and an empty map
+all of these, and the response counts all entries. A name may be a number, and an empty map
 \`[]\`, as PHP encodes them.
 
-The key is in the body (\`appKey\`), and may be of any type. For SDKs and servers, not for browsers: no answer has CORS
-headers, and \`OPTIONS\` is answered 405.
+The key is in the body (\`appKey\`), and may be of any type. For SDKs and servers, not for browsers: no response has CORS
+headers, and \`OPTIONS\` gets 405.
 
 A report that is repeated within 10 minutes is accepted but not counted again, even after a restart. A repetition has the same
 environment, \`instanceName\`, \`processStartTime\`, \`time\` and content, and its \`time\` is finer than a millisecond. With a coarser
-\`time\` it counts, because several processes may report alike. An \`Idempotency-Key\` always identifies retries.
+\`time\` it counts, because several processes can report alike. An \`Idempotency-Key\` always identifies retries.
 
-A report with a future \`time\` is counted now. One older than the retention of minutes is counted in its hour or day, and one older
-than all retention in the oldest day.`;
+A report with a future \`time\` is counted now. A report older than the retention of minutes is counted in its hour or day.
+A report older than all retention is counted in the oldest day.`;
 
 interface Example {
   readonly summary: string;
@@ -176,15 +176,15 @@ const metricsExamples = {
 const refuses = (maxReport: number): Refusals => ({
   ...intakeRefusals(maxReport),
   invalid_content_type: 'Send application/json, in UTF-8',
-  invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
+  invalid_idempotency_key: 'Idempotency-Key must have 1 to 255 printable ASCII characters',
   invalid_body: 'stats[0] must be an object',
   invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
   invalid_time: 'time must be like 2026-01-31T12:00:00Z',
   unknown_key: 'appKey is not a key of any application',
-  unknown_environment: 'environment is not one of the application; case matters',
+  unknown_environment: 'environment must name an environment of the application; case matters',
 });
 
-/** @param countName name of the field with the number of `stats` in the answer */
+/** @param countName name of the response field with the number of `stats` */
 function jsonTransport(countName: string, maxReport: number): ReportTransport<Request, HttpResponse> {
   return {
     transport: 'http',

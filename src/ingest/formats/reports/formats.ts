@@ -20,7 +20,7 @@ import {
 
 export interface ReportFormat<R extends Report> {
   readonly name: FormatName;
-  /** @throws {ApiError} of status 400 or 413 with the error */
+  /** @throws {Refusal} of status 400 or 413 with the error */
   decode(body: Uint8Array): R;
   /** Reads the sender from the beginning of a report, even if the report cannot be decoded. */
   peek(beginning: Uint8Array): ClaimedSender;
@@ -158,11 +158,11 @@ class Rows {
 const encoder = new TextEncoder();
 
 class NameTable {
-  /** By name; `noName` for an invalid one. */
+  /** Index of each name; `noName` for an invalid name. */
   readonly #places = new Map<string, number>();
   #dropped = false;
 
-  /** The indexes of an entry's names; `undefined` if one of them is invalid. */
+  /** Returns the indexes of an entry's names; `undefined` if a name is invalid. */
   findPlaces(...names: readonly string[]): readonly number[] | undefined {
     const places = names.map((name) => this.#places.get(name) ?? this.#add(name));
     if (!places.includes(noName)) return places;

@@ -24,11 +24,11 @@ export interface GrpcWebDeps {
 interface WebCall {
   readonly request: Request;
   readonly since: number;
-  /** Whether the bodies are base64. */
+  /** True if the bodies are base64. */
   readonly text: boolean;
 }
 
-/** For servers: no answer has CORS headers. */
+/** Endpoints for servers: no response has CORS headers. */
 export const grpcWeb: Group<GrpcWebDeps> = {
   tag: 'gRPC-Web',
   description: 'The operations of gRPC, over HTTP.',
@@ -45,7 +45,7 @@ export const grpcWeb: Group<GrpcWebDeps> = {
 
 const contentType = /^\s*application\/grpc-web(-text)?(?:\+proto)?\s*(?:;|$)/i;
 
-/** The last frame of the body holds the call's status. The HTTP status is always 200. */
+/** Responds to a call. The last frame of the body holds the call's status. The HTTP status is always 200. */
 async function receive(
   { clock, onError }: GrpcWebDeps,
   intake: Intake<WebCall, HttpResponse>,
@@ -95,7 +95,7 @@ function webTransport({ clock, maxReport }: GrpcWebDeps): ReportTransport<WebCal
   };
 }
 
-/** Base64 length of a frame with the longest message, in a few pieces. */
+/** Returns the base64 length of a frame with the longest message, with room for several padded segments. */
 function textBytes(maxReport: number): number {
   return 4 * Math.ceil((maxReport + headerBytes) / 3) + 16;
 }

@@ -21,19 +21,19 @@ export interface ImportTarget {
   readonly environment: Environment;
 }
 
-/** Number of records that may wait to be folded: 4 MiB of the journal. Packets are refused only at 64 MiB. */
+/** Number of records that can wait to be folded: 4 MiB of the journal. Packets are refused only at 64 MiB. */
 const maxUnfolded = 100_000;
 
-/** Number of parts in memory. All others are folded, so the store knows them. */
+/** Maximum number of parts in memory. All other parts are folded, so the store knows them. */
 const maxKnown = 1000;
 
 /**
- * Parts of files with earlier counts. The identity of each part is remembered permanently, in the batch that counts it, so a part
- * counts once: after a restart, and on all nodes together.
+ * Imports parts of files with earlier counts. The identity of each part is remembered permanently, in the batch that
+ * counts it. A part therefore counts once: after a restart, and on all nodes together.
  */
 export class ImportedParts {
   readonly #deps: ImportedPartsDeps;
-  /** The last parts by identity. Each promise resolves when the part is on disk. */
+  /** Last parts by identity. Each promise resolves when the part is on disk. */
   readonly #known = new Map<string, Promise<void>>();
   #unfolded = 0;
   #folding: Promise<void> | undefined;
@@ -42,7 +42,7 @@ export class ImportedParts {
     this.#deps = deps;
   }
 
-  /** Resolves when there is room for a part: files must not delay packets. @throws {Refusal} */
+  /** Resolves when there is room for a part, because files must not delay packets. @throws {Refusal} */
   async room(): Promise<void> {
     while (this.#unfolded >= maxUnfolded) {
       this.#folding ??= this.#fold();
@@ -54,14 +54,14 @@ export class ImportedParts {
     return this.#before(createIdentity(target, part)) !== undefined;
   }
 
-  /** What `add` would do, as far as that is known before. @throws {Refusal} `invalid_body` */
+  /** Predicts the result of `add`, as far as it is known in advance. @throws {Refusal} `invalid_body` */
   check(target: ImportTarget, part: ImportPart): ImportedPart {
     checkPart(part);
     return { ...nothing, counted: !this.has(target, part), outside: this.#outside(part) };
   }
 
   /**
-   * Counts a part, unless it was counted before. Resolves when it is on disk.
+   * Counts a part, unless it was counted before. Resolves when the part is on disk.
    * @throws {Refusal} `invalid_body` as `checkPart` does, and as `admit` and `Lane.submit` do
    */
   async add(target: ImportTarget, part: ImportPart): Promise<ImportedPart> {
@@ -88,7 +88,7 @@ export class ImportedParts {
     return added;
   }
 
-  /** Number of counts and measurements of a part that are older than the retention, or in the future. */
+  /** Returns the number of counts and measurements of a part that are older than the retention, or in the future. */
   #outside({ counts, measurements = [] }: ImportPart): number {
     const isKept = this.#kept();
     const isOutside = ([time]: readonly number[]) => !isKept(time!);
@@ -132,14 +132,14 @@ export class ImportedParts {
     const known = this.#known.get(identity.join());
     if (known !== undefined) return known;
     const { store } = this.#deps.usageStore;
-    store.messages.resetReadTxn(); // Include what was folded before this request.
+    store.messages.resetReadTxn(); // Includes parts that were folded before this request.
     return isRemembered(store, digestBytes(...identity)) ? Promise.resolve() : undefined;
   }
 
   #remember(identity: Digest, durable: Promise<void>): void {
     const key = identity.join();
     this.#known.set(key, durable);
-    durable.catch(() => this.#known.delete(key)); // Nothing of it was kept.
+    durable.catch(() => this.#known.delete(key)); // The batch was rolled back, so the part is not counted.
     const [oldest] = this.#known.keys();
     if (this.#known.size > maxKnown) this.#known.delete(oldest!);
   }
@@ -157,13 +157,13 @@ export class ImportedParts {
 
 const nothing = { outside: 0, folded: 0, dropped: 0 };
 
-/** Stored permanently: hash the same input in every version, or a file imported across an update counts twice. */
+/** Returns the permanently stored identity of a part. Hash the same input in every version, or parts count twice. */
 function createIdentity({ application, environment }: ImportTarget, part: ImportPart): Digest {
   const [a, b] = digestWords(createHash('sha256').update(`${part.import} ${part.part}`).digest());
   return [application.number, environment.number, a, b];
 }
 
-/** Looks up each index once. */
+/** Caches `find`, so that each index is looked up once. */
 function eachOnce(find: (at: number) => number | undefined): (at: number) => number | undefined {
   const found = new Map<number, number | undefined>();
   return (at) => {
@@ -172,14 +172,14 @@ function eachOnce(find: (at: number) => number | undefined): (at: number) => num
   };
 }
 
-/** @throws {Refusal} `invalid_body` if the schema allows it, but it cannot be counted */
+/** Checks the rules that the schema cannot express. @throws {Refusal} `invalid_body` if a part cannot be counted */
 function checkPart({ variants, counts, metrics = [], measurements = [] }: ImportPart): void {
   const check = <T>(field: string, rows: readonly T[], must: string, isValid: (row: T) => boolean) => {
     const wrong = rows.findIndex((row) => !isValid(row));
     if (wrong >= 0) throw new Refusal('invalid_body', `Field ${field.replace('*', String(wrong))} must be ${must}`);
   };
   check('counts/*/1', counts, 'the index of a variant', ([, at]) => at! < variants.length);
-  check('metrics/*', metrics, 'one name, or three', ({ length }) => length !== 2);
+  check('metrics/*', metrics, 'one or three names', ({ length }) => length !== 2);
   check('measurements/*', measurements, 'a summary of the values of a metric', ([time, at, ...values]) => {
     const { sum, count, last, lastAt, min, max } = createMeasurement(values);
     const integers = [time!, at!, count - 1, lastAt];

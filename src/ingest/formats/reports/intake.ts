@@ -9,11 +9,11 @@ import type { Report } from './report.ts';
 
 export interface ReportTransport<Incoming, Outgoing> extends Transport<Incoming> {
   isRetry?(incoming: Incoming): boolean;
-  /** Refuses what the transport does not allow. @throws {Refusal} */
+  /** Refuses messages that the transport does not allow. @throws {Refusal} */
   check(incoming: Incoming): void;
-  /** The part of the report received if `read` was not called or failed. */
+  /** Returns the received beginning of the report if `read` was not called or failed. */
   beginning?(incoming: Incoming): Uint8Array | undefined;
-  /** @param statCount number of `stats` received @param omission what was left out: see `recordNotes` */
+  /** @param statCount number of `stats` received @param omission first entry that was left out: see `recordNotes` */
   accept(statCount: number, incoming: Incoming, omission: string | undefined): Outgoing;
   refuse(refusal: Refusal, incoming: Incoming): Outgoing;
 }
@@ -43,7 +43,7 @@ export function openIntake<Incoming, R extends Report, Outgoing>(
       async decode(body, incoming, unpacked) {
         transport.check(incoming);
         const report = await deps.decoder.decode(body, format.name, unpacked);
-        transport.check(incoming); // The call may have ended meanwhile.
+        transport.check(incoming); // The call could have ended during decoding.
         return { message: new LongReport(report), entries: report.work };
       },
       prepare: (message, sender, incoming, nextStep) =>
@@ -66,7 +66,7 @@ export function openIntake<Incoming, R extends Report, Outgoing>(
 
 interface Operation {
   readonly service: string;
-  /** `/Service/Method`: the path of HTTP/2 and gRPC-Web requests. */
+  /** Path of HTTP/2 and gRPC-Web requests in the form `/Service/Method`. */
   readonly path: string;
   open<Incoming, Outgoing>(
     reports: ReportKinds,
@@ -74,7 +74,7 @@ interface Operation {
   ): Intake<Incoming, Outgoing>;
 }
 
-/** The operations of `proto/usage.proto` and `proto/metrics.proto`. */
+/** Operations of `proto/usage.proto` and `proto/metrics.proto`. */
 export const operations: readonly Operation[] = [
   {
     service: 'Usage.Usage',
@@ -88,7 +88,7 @@ export const operations: readonly Operation[] = [
   },
 ];
 
-/** Cached answers in their frames, by the number of `stats` received: enough for most reports. */
+/** Cached responses in their frames, by the number of `stats` received: enough for most reports. */
 const responses: Buffer[] = [];
 const maxCachedResponses = 1_000;
 

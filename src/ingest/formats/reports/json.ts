@@ -27,8 +27,8 @@ import {
 } from './report.ts';
 
 /**
- * Shared by the JSON of usage and metrics reports. Optional fields may be `null`, because serializers send that. PHP encodes a
- * name that looks like an integer as a number, and an empty map as a list.
+ * Schema of an optional field, for the JSON of usage and metrics reports. It can be `null`, because serializers send
+ * that. PHP encodes a name that looks like an integer as a number, and an empty map as a list.
  */
 
 const nullable = <T>(type: string | readonly string[], options: object = {}) =>
@@ -36,19 +36,19 @@ const nullable = <T>(type: string | readonly string[], options: object = {}) =>
 
 const counted = { minimum: 0, maximum: 2_147_483_647 };
 
-/** A count; `NaN` stands for an invalid one. */
+/** Schema of a count. `NaN` stands for an invalid count. */
 const count = () => nullable<number>('integer', counted);
-/** An ignored count, which may have any value. */
+/** Schema of an ignored count, which can have any value. */
 const unreadCount = () =>
   Type.Optional(Type.Unsafe<unknown>({ documented: { type: ['integer', 'null'], ...counted } }));
-/** A number; `NaN` stands for an invalid one. */
+/** Schema of a number. `NaN` stands for an invalid number. */
 const number = () => nullable<number>('number');
 const text = (options: object = {}) => nullable<string>('string', options);
 
 const listOf = <T extends Type.TSchema>(items: T, options: object = {}) =>
   nullable<readonly Static<T>[]>('array', { items, ...options });
 
-/** The pattern is empty because TypeBox's own record pattern does not match every name: see `Named`. */
+/** Schema of a map. The pattern is empty because TypeBox's own one does not match every name: see `Named`. */
 const mapOf = <T extends Type.TSchema>(values: T, options: object = {}) =>
   nullable<Readonly<Record<string, Static<T>>>>(['object', 'array'], {
     patternProperties: { '': values },
@@ -63,7 +63,7 @@ const name = (options: object = sentName) =>
   Type.Unsafe<Name | null | undefined>({ type: ['string', 'number'], ...options });
 const optionalName = (options: object = sentName) => nullable<Name>(['string', 'number'], options);
 
-/** The name of an entry as a text. A missing name is empty, and left out like any invalid name. */
+/** Returns the name of an entry as a text. A missing name is empty, and left out like any invalid name. */
 function readName(sent: Name | null | undefined): string {
   return sent == null ? '' : String(sent);
 }
@@ -83,7 +83,7 @@ const headFields = {
   processStartTime: text({ description: 'Start time of that process.', ...sentTime }),
 };
 
-/** The checked fields of `headFields`. @param notes receives the notes on them @throws {Refusal} of status 400 */
+/** Returns the checked fields of `headFields`. @param notes receives notes @throws {Refusal} of status 400 */
 function readHead(body: Static<Type.TObject<typeof headFields>>, notes: ReportNotes): Omit<ReportHead, 'notes'> {
   const { appKey, environment, instanceName, processStartTime } = body;
   const time = readTime(body.time, notes, ['time']);
@@ -104,9 +104,10 @@ interface SentReport<T extends Type.TSchema> {
 }
 
 /**
- * The body as its schema describes it, without the values that cannot be counted (see `omitInvalid`). Numbers that a double cannot represent exactly
- * become strings for names and hashes. That happens after the check, because the schema expects numbers.
- * @param checkSent refuses a body that lacks something else
+ * Reads a body by its schema, without the values that cannot be counted (see `omitInvalid`). Numbers that a double
+ * cannot represent exactly become strings for names and hashes. That happens after the check, because the schema
+ * expects numbers.
+ * @param checkSent refuses a body for further reasons
  * @throws {Refusal} of status 400 if the body is not JSON, lacks a required field, or has a value of a wrong type
  */
 function readReport<T extends Type.TObject>(
@@ -133,7 +134,7 @@ function checkRequired(schema: Type.TObject, checker: Validator, body: unknown):
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Unix ms of a time as sent. An invalid time is left out. @param notes receives the note on it @param path of the time */
+/** Returns a sent time in Unix ms. Leaves out an invalid time. @param notes receives a note @param path of the time */
 function readTime(sent: string | null | undefined, notes: ReportNotes, path: Path): number | undefined {
   if (sent == null) return undefined;
   const time = parseSentTime(sent);
@@ -144,7 +145,7 @@ function readTime(sent: string | null | undefined, notes: ReportNotes, path: Pat
 
 const rows: FaultRows = [[/\/time$/, 'invalid_time']];
 
-/** A hash may have more digits than a double holds, so it may also come as a string. */
+/** Schema of hashes. A hash can have more digits than a double holds, so strings are accepted, too. */
 const hashes = () => listOf(Type.Unsafe<number | string>({ type: ['integer', 'string'], ...hashed }));
 
 interface SentCounts {
@@ -172,12 +173,12 @@ const UsageStat = Type.Object({
   uniqueUsersUsedCount: unreadCount(),
   uniqueUserHashes: hashes(),
   variantStats: mapOf(VariantStats, {
-    description: 'Counts by variant. Without any, the counts above apply to `enabled` and `disabled`.',
+    description: 'Counts by variant. Without variants, the counts above apply to `enabled` and `disabled`.',
   }),
   uniqueViewedUserHashes: hashes(),
 });
 
-/** A usage report as JSON: the fields of the protobuf message `FeatureStat`. */
+/** Schema of a usage report as JSON: the fields of the protobuf message `FeatureStat`. */
 export const UsageReportSchema = Type.Object(
   {
     ...headFields,
@@ -228,7 +229,7 @@ function readStat(stat: Static<typeof UsageStat>, builder: UsageBuilder): void {
   users.push(...mergeUsers(feature, hashesIn('uniqueUserHashes'), hashesIn('uniqueViewedUserHashes')));
 }
 
-/** The hashes as canonical integers, without those that are not integers. @param path of the list */
+/** Returns the hashes as canonical integers. Leaves out hashes that are not integers. @param path of the list */
 function readHashes(sent: UsageBody['uniqueUserHashes'], notes: ReportNotes, path: Path): string[] {
   const hashes: string[] = [];
   for (const [at, hash] of (sent ?? []).entries()) {
@@ -256,7 +257,7 @@ const Observation = Type.Object({ ...Metric.properties, time: text(sentTime) });
 
 const lists = ['stats', 'counters', 'observations'] as const;
 
-/** A metrics report as JSON: the fields of the protobuf message `MetricStat`. */
+/** Schema of a metrics report as JSON: the fields of the protobuf message `MetricStat`. */
 export const MetricsReportSchema = Type.Object(
   {
     ...headFields,
@@ -281,7 +282,7 @@ export function decodeMetrics(json: string): MetricsReport {
   return endReport(head, stats.length, builder);
 }
 
-/** A misspelt name would count nothing. @throws {Refusal} `invalid_body` */
+/** Refuses a body without a list: a misspelt list would count nothing. @throws {Refusal} `invalid_body` */
 function checkLists(body: Fields): void {
   if (lists.some((list) => body[list] === null || Array.isArray(body[list]))) return;
   throw new Refusal('invalid_body', `The body must have at least one of ${lists.join(', ')}`);

@@ -36,11 +36,11 @@ export interface ReportSender {
 
 export interface ReportKind<R extends Report> {
   readonly route: 'usage' | 'metrics';
-  /** Any type of key may report. @throws {Refusal} of status 404 */
+  /** Finds the sender of a report. Any type of key may report. @throws {Refusal} of status 404 */
   resolve(report: ReportHead): ReportSender;
-  /** @param key the `Idempotency-Key`; without one, the content may identify the report */
+  /** @param key the `Idempotency-Key`; without it, the content can identify the report */
   count(report: R | LongReport, sender: ReportSender, source: TransportSource, key: string | undefined): CountedReport;
-  /** Prepares `count` in steps. @param nextStep resolves when others have had their turn */
+  /** Prepares `count` in steps. @param nextStep resolves after other requests have been served */
   prepare(
     report: LongReport,
     sender: ReportSender,
@@ -52,7 +52,7 @@ export interface ReportKind<R extends Report> {
 interface CountedReport {
   /** Resolves when the report is on disk. */
   readonly durable: Promise<void>;
-  /** See `recordNotes`. */
+  /** First entry that was left out: see `recordNotes`. */
   readonly omission: string | undefined;
 }
 
@@ -80,8 +80,8 @@ export function openReportKinds(deps: ReportDeps): ReportKinds {
 }
 
 /**
- * @param add adds the whole report to a batch; `now` in Unix ms. It returns whether anything was counted at another time than
- *   the reported one
+ * @param add adds the whole report to a batch; `now` in Unix ms. Returns true if a value was counted at another time
+ * than the reported one
  */
 function createKind<R extends Report>(
   deps: ReportDeps,
@@ -142,7 +142,7 @@ function createKind<R extends Report>(
   };
 }
 
-/** @param isRetry whether the call is marked as a retry @param key its `Idempotency-Key` */
+/** @param isRetry true if the call is marked as a retry @param key the `Idempotency-Key` of the call */
 function createRecognition(
   route: string,
   sender: ReportSender,
@@ -168,7 +168,7 @@ function findSender({ keys }: ReportDeps, { appKey, environment: name }: ReportH
   if (holder === undefined) throw new Refusal('unknown_key', 'appKey is not a key of any application');
   const environment = holder.environments.get(name);
   if (environment !== undefined) return { holder, environment };
-  throw new Refusal('unknown_environment', 'environment is not one of the application; case matters');
+  throw new Refusal('unknown_environment', 'environment must name an environment of the application; case matters');
 }
 
 function addUsage(

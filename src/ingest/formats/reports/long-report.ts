@@ -5,47 +5,47 @@ import type { CountedAt } from '../../counted-at.ts';
 import type { Asker } from '../../senders.ts';
 import { entryWidth, noName, type PackedReport, userWidth } from './report.ts';
 
-/** Entries per step: about a millisecond of work. */
+/** Entries counted per step: about a millisecond of work. */
 const entriesPerStep = 1000;
 const usersPerStep = 2000;
 
 export interface Steps {
   readonly series: EnvironmentSeries;
-  /** Registers a new sender in the batch or sink. */
+  /** Returns the sender, registered in the batch or sink if it is new. */
   asker(sink: NameSink): Asker;
-  /** When something reported for a time is counted. */
+  /** Returns the time at which data reported for `time` is counted. */
   at(time: number): CountedAt;
-  /** Resolves when others have had their turn. */
+  /** Resolves after other requests have been served. */
   nextStep(): Promise<void>;
-  /** Adds data that may be stored without the report: see `Lane.addBefore`. */
+  /** Adds data that can be stored without the report: see `Lane.addBefore`. */
   addBefore(fill: (batch: Batch) => void): Promise<void>;
 }
 
-/** Known only once the report was added to a batch. */
+/** Notes that are known only once the report was added to a batch. */
 export type AddedNotes = Readonly<Record<'time_moved' | 'series_folded' | 'name_dropped', boolean>>;
 
 /**
- * A report of hundreds of thousands of entries, counted in steps. Its names are resolved to numbers, and entries of one series are added
- * up. Then most of its users are committed: they are unique, so they need not be in one commit with the rest.
+ * A report of hundreds of thousands of entries, counted in steps. Its names are resolved to numbers, and entries of one
+ * series are added up. Then most of its users are committed: they are unique, so the commit of the rest can follow.
  */
 export class LongReport {
   readonly report: PackedReport;
-  /** Rows of five numbers: what `Batch` takes for each entry. */
+  /** Rows of five numbers: the arguments of `Batch` for each entry. */
   #rows = new Float64Array(0);
   #length = 0;
   readonly #rowByRef = new Map<number, number>();
   readonly #names: (string | undefined)[] = [];
-  /** Users before this one are committed already. */
+  /** Position of the first user that is not committed yet. */
   #users = 0;
   readonly #found = new FoundNames();
-  /** Whether a value is counted at another time than its own. */
+  /** True if a value is counted at another time than its own. */
   #moved = false;
 
   constructor(report: PackedReport) {
     this.report = report;
   }
 
-  /** Runs all but the last step. @throws {ApiError} if the store is unavailable */
+  /** Runs all but the last step. @throws {Refusal} if the store is unavailable */
   async prepare(steps: Steps): Promise<void> {
     const { entries } = this.report;
     this.#rows = new Float64Array(entries.length);
@@ -128,7 +128,7 @@ export class LongReport {
     this.#rows[row + 3]! += viewed;
   }
 
-  /** Each value has a row, because a metric has a minimum and a maximum. */
+  /** Adds a row for each value, because a metric has a minimum and a maximum. */
   #addValue(ref: number, value: number, { bucket, at, moved }: CountedAt): void {
     this.#moved ||= moved;
     this.#addRow(ref, bucket, value, at);
@@ -142,7 +142,7 @@ export class LongReport {
     return row;
   }
 
-  /** Replaces the name of the feature by its series; `noName` if there is none. */
+  /** Replaces the name of each feature by its series; `noName` if it has no series. */
   #resolveUsers(steps: Steps, from: number, to: number): void {
     const { users } = this.report;
     const asker = steps.asker(this.#found);

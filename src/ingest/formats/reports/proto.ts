@@ -24,14 +24,14 @@ import {
   type VariantValue,
 } from './report.ts';
 
-/** The fields of both kinds of report while they arrive, in any order. */
+/** Fields of both kinds of report while they arrive, in any order. */
 type HeadBuilder = { -readonly [Field in keyof SentHead]: SentHead[Field] | undefined };
 
 function newHead(): HeadBuilder {
   return { appKey: '', environment: '', time: undefined, instanceName: undefined, processStartTime: undefined };
 }
 
-/** Reads a field that has the same number in both messages; skips any other. */
+/** Reads a field that has the same number in both messages. Skips any other field. */
 function readHeadField(reader: ProtoReader, head: HeadBuilder): void {
   const { field } = reader;
   if (field === 1) head.appKey = reader.string();
@@ -46,7 +46,7 @@ function finishHead(builder: HeadBuilder, notes: ReportNotes): SentHead {
 }
 
 /**
- * Reads the sender from the beginning of a message, which may be truncated.
+ * Reads the sender from the beginning of a message, which can be truncated.
  * @param instanceField number of the field `instanceName`
  */
 export function peekMessage(beginning: Uint8Array, instanceField: number): ClaimedSender {
@@ -65,11 +65,11 @@ export function peekMessage(beginning: Uint8Array, instanceField: number): Claim
   return found;
 }
 
-/** The years 1 to 9999, the range of a Timestamp by its definition. */
+/** Seconds of the years 1 to 9999, the range of a Timestamp by its definition. */
 const earliest = -62_135_596_800;
 const latest = 253_402_300_799;
 
-/** Unix ms of a `google.protobuf.Timestamp`; `undefined` when it is out of range. */
+/** Reads a `google.protobuf.Timestamp` in Unix ms; `undefined` if it is out of range. */
 function readTimestamp(reader: ProtoReader): number | undefined {
   const outer = reader.enter();
   let seconds = 0;
@@ -91,7 +91,7 @@ interface VariantEntry {
 /**
  * Reads an entry of a map by variant.
  * @param entry holds the defaults of absent fields, and is filled in and returned
- * @param readValue reads the entry's value, which may be split into several parts
+ * @param readValue reads the entry's value, which can be split into several chunks
  */
 function readMapEntry<T extends VariantEntry>(
   reader: ProtoReader,
@@ -116,7 +116,7 @@ function keepLatest<T extends VariantEntry>(entries: T[], first: number): void {
   for (const entry of latest.values()) entries.push(entry);
 }
 
-/** Up to this number, comparing the variants is faster than hashing their names. */
+/** Maximum number of variants for which comparing the names is faster than hashing them. */
 const fewVariants = 16;
 
 function hasTwins(entries: readonly VariantEntry[], first: number): boolean {
@@ -135,15 +135,15 @@ function findLatest<T extends VariantEntry>(entries: readonly T[], first: number
   return latest;
 }
 
-/** `totalUniqueUsers`, `definitionCacheHits` and `definitionCacheMisses`. */
+/** Ignored fields of a report: `totalUniqueUsers`, `definitionCacheHits` and `definitionCacheMisses`. */
 const unreadOfReport = [5, 10, 11];
-/** The `unique…Count` fields of an entry: of context identifiers, requests and users. */
+/** Ignored `unique…Count` fields of an entry: context identifiers, requests and users. */
 const unreadOfEntry = [4, 5, 6, 7, 9];
 const uniqueUserHashes = 10;
 const uniqueViewedUserHashes = 12;
 const requestCount = 2;
 
-/** A `Usage.FeatureStat` (`proto/usage.proto`). @throws {Refusal} of status 400 with the error */
+/** Decodes a `Usage.FeatureStat` (`proto/usage.proto`). @throws {Refusal} of status 400 with the error */
 export function decodeUsageReport(message: Uint8Array): UsageReport {
   const head = newHead();
   const notes: ReportNotes = new Map();
@@ -206,7 +206,7 @@ function newVariant(): VariantBuilder {
   return { feature: '', variant: '', checks: 0, used: 0, viewed: 0 };
 }
 
-/** A `Usage.VariantStats`. */
+/** Reads a `Usage.VariantStats`. */
 function readVariantStats(reader: ProtoReader, builder: VariantBuilder): void {
   const outer = reader.enter();
   while (reader.next()) {
@@ -220,7 +220,7 @@ function readVariantStats(reader: ProtoReader, builder: VariantBuilder): void {
   reader.leave(outer);
 }
 
-/** A `Metrics.MetricStat` (`proto/metrics.proto`). @throws {Refusal} of status 400 with the error */
+/** Decodes a `Metrics.MetricStat` (`proto/metrics.proto`). @throws {Refusal} of status 400 with the error */
 export function decodeMetricsReport(message: Uint8Array): MetricsReport {
   const head = newHead();
   const notes: ReportNotes = new Map();
@@ -245,9 +245,10 @@ type EntryBuilder = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field]
 const noVariants: readonly VariantValue[] = [];
 
 /**
- * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a `Metrics.MetricObservationMessage`,
- * of which the last is kept. An observation starts with its time, which shifts the numbers of the other fields by one. Protobuf
- * does not send a value of zero. A counter without a value has none, which changes no sum. An observation without a value is zero.
+ * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a
+ * `Metrics.MetricObservationMessage`, of which the last is kept. An observation starts with its time, which shifts the
+ * numbers of the other fields by one. Protobuf omits zero. A counter without a value has no value, which changes no
+ * sum. An observation without a value is zero.
  */
 function readEntry(reader: ProtoReader, merging: MergeMode, builder: MetricsBuilder): void {
   const outer = reader.enter();
@@ -260,7 +261,7 @@ function readEntry(reader: ProtoReader, merging: MergeMode, builder: MetricsBuil
     if (field === 0) {
       time = readTimestamp(reader);
       if (time === undefined) addNote(builder.notes, 'value_dropped', 'observations', 'time');
-    } // A counter has no field 0, so this is an observation.
+    } // A counter has no field 0, so this entry is an observation.
     else if (field === 1) entry.metric = reader.name();
     else if (field === 2) entry.enabledCount = reader.count();
     else if (field === 3) entry.disabledCount = reader.count();

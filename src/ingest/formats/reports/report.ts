@@ -5,18 +5,16 @@ import { addNote, type Notes, pathText } from '../../omissions.ts';
 import { checkName } from '../../sender-schemas.ts';
 
 /**
- * A usage or metrics report, whatever its transport: JSON, gRPC or gRPC-Web. The decoders of the transports create it with
- * checked names and counts. The key is not resolved yet.
+ * Fields of usage and metrics reports of every transport. Names and counts are checked, but not the key. Times are Unix
+ * ms, with microseconds as a fraction.
  */
-
-/** Fields of both kinds of report. Times are Unix ms, with microseconds as a fraction. */
 export interface ReportHead {
   readonly appKey: string;
   readonly environment: string;
-  /** Unix ms. */
+  /** Time of the report, Unix ms. */
   readonly time: number;
   readonly instanceName: string | undefined;
-  /** Unix ms. */
+  /** Start time of the process, Unix ms. */
   readonly processStartTime: number | undefined;
   readonly notes: ReadonlyMap<ReportNote, string | undefined>;
 }
@@ -34,8 +32,8 @@ interface VariantUsage {
 }
 
 /**
- * Hashes that the sender made of its users: canonical decimal integers of any size (`-12`, no leading zeros). They belong to
- * the feature, because senders do not report which variant a user got.
+ * Hashes that the sender made of its users: canonical decimal integers of any size (`-12`, no leading zeros). They
+ * belong to the feature, because senders do not report the variant of each user.
  */
 interface FeatureUsers {
   readonly feature: string;
@@ -45,25 +43,25 @@ interface FeatureUsers {
 export interface UsageReport extends ReportHead {
   /** Version of the reporting program. */
   readonly appVersion: string | undefined;
-  /** Number of `stats` entries received, which the answer contains. */
+  /** Number of `stats` entries received, which the response contains. */
   readonly statCount: number;
   readonly variants: readonly VariantUsage[];
   readonly users: readonly FeatureUsers[];
   readonly environmentHashes: readonly string[];
 }
 
-/** One value of a metric. With a feature, it belongs to a series of the feature's variant. */
+/** A value of a metric. With a feature, it belongs to a series of the feature's variant. */
 export interface MetricValue {
   readonly metric: string;
   readonly feature: string | undefined;
   readonly variant: string | undefined;
   readonly value: number;
-  /** Unix ms: the time of the observation, or else of the report. */
+  /** Time of the observation, or else of the report, Unix ms. */
   readonly time: number;
 }
 
 export interface MetricsReport extends ReportHead {
-  /** Number of `stats` entries received, which the answer contains. */
+  /** Number of `stats` entries received, which the response contains. */
   readonly statCount: number;
   readonly values: readonly MetricValue[];
 }
@@ -73,9 +71,9 @@ export type Report = UsageReport | MetricsReport;
 export type SentHead = Omit<ReportHead, 'notes'>;
 
 /**
- * The checked head of a report. An empty instance name counts as missing, and an invalid one is left out.
- * @param notes receives the notes on it
- * @throws {Refusal} of status 400 if the key or the environment is malformed; whether they exist is not checked here
+ * Returns the checked head of a report. An empty instance name counts as missing, and an invalid one is left out.
+ * @param notes receives the note about the instance name
+ * @throws {Refusal} of status 400 if the key or the environment is malformed. Their existence is not checked here.
  */
 export function checkHead(sent: SentHead, notes: ReportNotes): SentHead {
   const { appKey, environment, instanceName } = sent;
@@ -89,7 +87,7 @@ export function checkHead(sent: SentHead, notes: ReportNotes): SentHead {
   return { ...sent, instanceName: undefined };
 }
 
-/** The path of the first entry with an invalid name, by its names. */
+/** Returns the path of the first entry with an invalid name. The path consists of names. */
 export function invalidNameIn(report: Report): string | undefined {
   const entries =
     'variants' in report
@@ -104,38 +102,38 @@ export function invalidNameIn(report: Report): string | undefined {
   return invalid && pathText(invalid);
 }
 
-/** Numbers per entry: two or three names, then its counts, or its value and time. */
+/** Numbers per entry: two or three names, and then the counts, or the value and time. */
 export const entryWidth = 5;
 
-/** Numbers per user: the feature, then both halves of the hash. */
+/** Numbers per user: the feature, and both halves of the hash. */
 export const userWidth = 3;
 
-/** Stands for a missing name, or for the environment in place of a feature. */
+/** Index of a missing name, or of the environment in place of a feature. */
 export const noName = -1;
 
 /**
- * A report in a few arrays, which are transferred between threads without a copy. Objects and texts would be created again in
- * the receiving thread, all at once.
+ * A report in a few arrays, which are transferred between threads without a copy. The receiving thread would have to
+ * create objects and texts again, in one step.
  */
 export interface PackedReport extends ReportHead {
   readonly kind: 'usage' | 'metrics';
   readonly appVersion: string | undefined;
   readonly statCount: number;
-  /** Valid distinct names, as UTF-8. */
+  /** Valid distinct names in UTF-8. */
   readonly names: Uint8Array;
   readonly nameEnds: Uint32Array;
-  /** Usage: feature, variant, checks, used, viewed. Metrics: metric, feature, variant, value, time. Names by index. */
+  /** Rows: feature, variant, checks, used, viewed; or metric, feature, variant, value, time. Names are indexes. */
   readonly entries: Float64Array;
   readonly users: Float64Array;
   /** See `computeContentSum`. */
   readonly contentSum: readonly [number, number];
-  /** Cost of counting it, in entries. */
+  /** Cost of counting the report, in entries. */
   readonly work: number;
 }
 
 /**
- * The meaning of report entries on every transport. Names are checked when entries are counted: an invalid one has no series
- * (see `EnvironmentSeries`). An invalid count or value is `NaN` here. It is left out and noted, and the others of its entry count.
+ * Optional field of an entry. Names are checked when entries are counted: an invalid name has no series (see
+ * `EnvironmentSeries`). An invalid value is `NaN`. It is left out and noted, and the rest of its entry counts.
  */
 
 type Maybe<T> = T | null | undefined;
@@ -147,7 +145,7 @@ interface UsageEntry {
   readonly usedCount?: Maybe<number>;
 }
 
-/** Counts of a variant, which may have been read before the feature. */
+/** Counts of a variant, which can have been read before the feature. */
 export type VariantBuilder = { -readonly [Field in keyof VariantUsage]: VariantUsage[Field] };
 
 export interface UsageBuilder {
@@ -170,12 +168,14 @@ export function endUsage(
 }
 
 /**
- * Completes the variants that an entry counts: its `variantStats`, or else the legacy counts as variants `enabled` and `disabled`.
- * Named variants exist even with zeros. A legacy one exists only if its count is not zero, because every old entry has both.
+ * Completes the variants that an entry counts: its `variantStats`, or else the legacy counts as variants `enabled` and
+ * `disabled`. Named variants exist even with zeros. A legacy variant exists only if its count is not zero, because
+ * every old entry has both counts.
  *
- * `requestCount` is ignored. It is the number of requests that checked a variant at least once, a different unit from checks.
+ * `requestCount` is ignored. It is the number of requests that checked a variant at least once, a different unit from
+ * checks.
  *
- * @param first the first of the entry's `variantStats` in `variants`
+ * @param first position of the entry's first variant in `variants`
  */
 export function endEntry({ variants, statCount, notes }: UsageBuilder, first: number, entry: UsageEntry): void {
   const isLegacy = variants.length === first;
@@ -201,7 +201,7 @@ function addLegacyVariants(variants: VariantBuilder[], entry: UsageEntry): void 
   if (disabled !== 0) variants.push({ feature, variant: 'disabled', checks: disabled, used: 0, viewed: 0 });
 }
 
-/** The users of a feature, including all who viewed it. Without hashes there are none. */
+/** Returns the users of a feature, including all who viewed it; an empty list without hashes. */
 export function mergeUsers(
   feature: string,
   hashes: readonly string[],
@@ -225,10 +225,10 @@ export interface VariantValue {
   readonly value: number;
 }
 
-/** How several values of a metric are combined: summed, or the last one is kept. */
+/** Combination of several values of a metric: they are summed, or the last one is kept. */
 export type MergeMode = 'sum' | 'last';
 
-/** The metric entries read so far. A value without its own time has the time of the report. */
+/** Metric entries read so far. A value without its own time gets the time of the report. */
 export interface MetricsBuilder {
   readonly values: (Omit<MetricValue, 'time'> & { time: number | undefined })[];
   readonly notes: ReportNotes;
@@ -244,13 +244,13 @@ export function endReport(head: SentHead, statCount: number, { values, notes }: 
 }
 
 /**
- * Adds the values of an entry, which may have its own time (Unix ms).
+ * Adds the values of an entry, which can have its own time (Unix ms).
  *
- * With a feature there is one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and `variantValues` for
- * any variant, which takes precedence. Without a feature, the value is `value` or comes from `variantValues`: current SDKs send
- * only these. They are summed, except in an observation, where each of them counts. A `value` of zero beside others counts as
- * absent, because protobuf cannot distinguish the two. Old senders have counts and no values. The legacy counts are read if
- * there is no value at all.
+ * With a feature there is one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and
+ * `variantValues` for any variant, which takes precedence. Without a feature, the value is `value` or comes from
+ * `variantValues`: current SDKs send only `variantValues`. They are summed, except in an observation, where each value
+ * counts. A `value` of zero counts as absent if there are other values, because protobuf cannot distinguish the two.
+ * Old senders have counts and no values. The legacy counts are read if there is no value at all.
  */
 export function addValues(
   builder: MetricsBuilder,
@@ -305,7 +305,7 @@ function addVariants(variants: readonly VariantValue[], merging: MergeMode, add:
   }
 }
 
-/** Whether a value was sent: zero may mean absent, and `NaN` is invalid. */
+/** True if a value was sent: zero can mean absent, and `NaN` is invalid. */
 function isThere(value: Maybe<number>): value is number {
   return value != null && value !== 0;
 }
@@ -319,7 +319,7 @@ function valuesByVariant(
   const enabled = legacy?.enabled ?? entry.value;
   const disabled = legacy?.disabled ?? entry.valueDisabled;
   const values = new Map<string, number>();
-  // Published SDKs observe one variant at a time and write zero for the other, unobserved one.
+  // Published SDKs observe one variant at a time and write zero for the variant that they did not observe.
   const observesOne = merging === 'last' && isThere(enabled) !== isThere(disabled);
   const isAlone = variants.length === 0 && (enabled != null || disabled != null) && !observesOne;
   if (isThere(enabled) || isAlone) values.set('enabled', enabled ?? 0);
@@ -328,7 +328,7 @@ function valuesByVariant(
   return values;
 }
 
-/** The counts of a sender that predates values; `undefined` if there are values, or no counts. */
+/** Returns the counts of a sender that predates values; `undefined` if there are values, or no counts. */
 function legacyCounts({ enabledCount, disabledCount, value, valueDisabled }: MetricEntry) {
   if (isThere(value) || valueDisabled != null) return undefined;
   if (isThere(enabledCount) || isThere(disabledCount))

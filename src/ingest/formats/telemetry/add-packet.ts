@@ -10,9 +10,9 @@ import type { Packet } from './packet.ts';
 
 /**
  * Adds a checked packet to a batch, in the minute of `now` (Unix ms), without entries with an invalid name.
- * @param person the user that the packet is attributed to
+ * @param person the user to whom the packet is attributed
  * @param asker the sender
- * @param unresolved receives the rows of a user who may be known later: see `UnresolvedUse.rows`
+ * @param unresolved receives the rows of a user who can become known later: see `UnresolvedUse.rows`
  */
 export function addPacket(
   packet: Packet,
@@ -55,7 +55,7 @@ interface Attribution {
   readonly person: Person | undefined;
   /** Set if the expiry of the instance id is extended. */
   readonly use: InstanceUse | undefined;
-  /** Set if the instance id may become known later. The packet is attributed then, with rows still to be added. */
+  /** Set if the instance id can become known later. The packet is attributed then, with rows still to be added. */
   readonly unresolved: UnresolvedUse | undefined;
   readonly instanceDropped: boolean;
 }
@@ -64,7 +64,7 @@ export type PeopleFinder = Pick<Instances, 'find' | 'identifyPerson'>;
 
 const unattributed: Attribution = { person: undefined, use: undefined, unresolved: undefined, instanceDropped: false };
 
-/** Without a valid instance id, a packet is attributed to the identity asserted by the client, if the application accepts these. */
+/** Attributes a packet by its instance id, or else by the client's identity, if the application accepts these. */
 export function attribute(
   instances: PeopleFinder,
   { i, u }: Packet,

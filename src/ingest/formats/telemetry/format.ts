@@ -17,7 +17,7 @@ import { packetHandler, senderRefusals, type TelemetryDeps } from './telemetry.t
 
 export const telemetryPath = '/api/frontend/telemetry';
 
-/** `/api/frontend/telemetry`, and its preflight. @param maxBody maximum length of a decompressed body in bytes */
+/** Declares `/api/frontend/telemetry` and its preflight. @param maxBody maximum decompressed length in bytes */
 export const packetEndpoints = (maxBody: number): Group<TelemetryDeps> => ({
   tag: 'Telemetry',
   description: 'Packets from browsers and apps.',
@@ -43,10 +43,10 @@ export const telemetry: Format<TelemetryDeps & SnippetDeps> = {
 const description = `Checked in this order: 503, 413, 400, 404, 403, 429. A refused packet changes nothing.
 
 The key is in the body (\`k\`), never in \`Authorization\`, and must be a Frontend or a Mobile key. A Backend key is secret.
-If one is sent here, the answer is 404 and the key is marked as leaked. A Frontend key needs an \`Origin\`. If the application has
+If one is sent here, the response is 404 and the key is marked as leaked. A Frontend key needs an \`Origin\`. If the application has
 \`allowedOrigins\`, it must be one of them.
 
-Pages of an allowed origin may read every answer but 403, without credentials. They cannot read \`Retry-After\`: wait, and
+Pages of an allowed origin may read every response but 403, without credentials. They cannot read \`Retry-After\`: wait, and
 back off exponentially. As \`text/plain\`, or without any \`Content-Type\`, a packet needs no preflight: \`navigator.sendBeacon\`
 sends a text or an untyped Blob this way.
 
@@ -65,7 +65,7 @@ const SecFetchSite: Parameter = {
 
 const packets = {
   counts: {
-    summary: 'A variant checked 3 times, used twice and viewed once, and one only checked',
+    summary: 'A variant checked 3 times, used twice and viewed once, and a variant only checked',
     value: {
       k: exampleKeys.Frontend,
       e: 'Production',
@@ -112,7 +112,7 @@ const sendTelemetry = (maxBody: number): Operation => ({
 const refuses = (maxBody: number): Refusals => ({
   ...intakeRefusals(maxBody),
   invalid_content_type: 'Send application/json or text/plain, in UTF-8',
-  invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
+  invalid_idempotency_key: 'Idempotency-Key must have 1 to 255 printable ASCII characters',
   invalid_body: 'f.checkout.on[0] must be a whole number from 0',
   invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
   ...senderRefusals,

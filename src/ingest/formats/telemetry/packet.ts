@@ -15,7 +15,7 @@ const maxCount = 2_147_483_647;
 
 const Count = Type.Integer({ minimum: 0, maximum: maxCount });
 
-/** A map. PHP encodes an empty one as `[]`; `null` is accepted too. */
+/** Schema of a map. PHP encodes an empty map as `[]`; `null` is accepted, too. */
 const Mapped = <T extends Type.TSchema>(value: T, options: Type.TObjectOptions = {}) =>
   Type.Unsafe<Readonly<Record<string, Static<T>>> | null>({
     ...Named(value),
@@ -34,8 +34,8 @@ type Text = string | number | boolean;
 const text = ['string', 'number', 'boolean'];
 
 /**
- * Compact telemetry: counts `[checks, used, viewed]` by feature and variant, trailing zeros left out, and metrics. Only the
- * size of the body limits their number. Invalid names are left out later (see `EnvironmentSeries`).
+ * Schema of compact telemetry: counts `[checks, used, viewed]` by feature and variant, trailing zeros left out, and
+ * metrics. Only the size of the body limits their number. Invalid names are left out later (see `EnvironmentSeries`).
  */
 export const PacketSchema = Type.Object(
   {
@@ -58,7 +58,7 @@ export const PacketSchema = Type.Object(
     u: nullable<Text>(text, {
       description:
         'Identity asserted by the client. A number or boolean is converted to text. It is used only if the application accepts such ' +
-        'identities and there is no `i`. It must have 1 to 256 characters and no control characters. An invalid one is ignored, and the ' +
+        'identities and there is no `i`. It must have 1 to 256 characters and no control characters. An invalid identity is ignored, and the ' +
         'packet is counted.',
     }),
   },
@@ -67,7 +67,7 @@ export const PacketSchema = Type.Object(
 
 type SentPacket = Static<typeof PacketSchema>;
 
-/** The path of the first value that was left out of a packet. No sender can send a symbol. */
+/** Key of the path of the first value that was left out of a packet. No sender can send a symbol. */
 const omitted = Symbol('omitted');
 
 /** A packet in the form that is counted, without empty fields. */
@@ -84,7 +84,7 @@ const checker = compiled(PacketSchema);
 /**
  * Checks a parsed body. A value that cannot be counted is left out: see `omitInvalid`.
  * @param json the body as sent, for an id that is a number of many digits
- * @throws {ApiError} of status 400 if the body lacks its key or its environment, or has a value of a wrong type
+ * @throws {Refusal} of status 400 if the body lacks its key or its environment, or has a value of a wrong type
  */
 export function checkPacket(body: unknown, json?: string): Packet {
   const packet = isPlainPacket(body) ? (body as Packet) : repairPacket(body, json);
@@ -115,7 +115,7 @@ function readText(field: 'i' | 'u', id: number | boolean, json: string | undefin
   return String((JSON.parse(quoteLargeNumbers(json)) as SentPacket)[field]);
 }
 
-/** A field is present or not then, and its lists are lists. */
+/** Removes fields that are `null`, and replaces lists that are `null`. */
 function removeNothings(sent: Mutable<SentPacket>): void {
   for (const field of ['f', 'm', 'i', 'u'] as const) if (sent[field] == null) delete sent[field];
   for (const variants of Object.values(sent.f ?? {})) {
@@ -130,7 +130,7 @@ export function omittedIn(packet: Packet): string | undefined {
   return packet[omitted];
 }
 
-/** The path of the first name that is not valid. */
+/** Returns the path of the first name that is not valid. */
 export function invalidNameIn({ f = {}, m = {} }: Packet): string | undefined {
   for (const feature in f) {
     if (!isName(feature)) return pathText(['f', feature]);
@@ -142,7 +142,7 @@ export function invalidNameIn({ f = {}, m = {} }: Packet): string | undefined {
 
 const fields: ReadonlySet<string> = new Set(Object.keys(PacketSchema.properties));
 
-/** The first unknown field of a packet. The ledger notes it, because a misspelt field would go unnoticed. */
+/** Returns the first unknown field of a packet. The ledger notes it, because a misspelt field would go unnoticed. */
 export function unknownFieldIn(packet: Packet): string | undefined {
   for (const field in packet) if (!fields.has(field)) return field;
   return undefined;
@@ -151,8 +151,8 @@ export function unknownFieldIn(packet: Packet): string | undefined {
 const maxText = 256;
 
 /**
- * Whether a parsed body is a packet as sent by SDKs. Every packet that passes also passes `PacketSchema`, which checks the rest
- * and describes errors. This check is faster: the schema's takes longer than parsing the packet.
+ * True if a parsed body is a packet as sent by SDKs. Every packet that passes also passes `PacketSchema`, which checks
+ * the rest and describes errors. This check is faster: the schema's check takes longer than parsing the packet.
  */
 export function isPlainPacket(body: unknown): boolean {
   if (!isObject(body)) return false;
@@ -173,7 +173,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The schema counts characters, and there are never more of them than code units. */
+/** True within the limit of the schema, which counts characters. They are never more than the code units. */
 function isShortText(value: unknown): boolean {
   return typeof value === 'string' && value.length > 0 && value.length <= maxText;
 }

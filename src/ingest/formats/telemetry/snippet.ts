@@ -62,7 +62,7 @@ function withCharset(type: string): string {
   return `${type}; charset=utf-8`;
 }
 
-/** The tag changes with the version. Browsers revalidate after an hour, so a page soon gets a new version without a change. */
+/** Caching of the script. Browsers revalidate after an hour. The tag changes with the version. */
 const caching = 'public, max-age=3600, stale-while-revalidate=86400';
 
 function sendText(text: string, type: string): Handler {

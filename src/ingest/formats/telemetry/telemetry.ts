@@ -16,7 +16,7 @@ import { checkPacket, invalidNameIn, omittedIn, type Packet, type PacketSender, 
 export interface TelemetryDeps extends CountingDeps {
   readonly instances: PeopleFinder;
   readonly maxBody: number;
-  /** Set in a thread that forwards some packets: see `packetsHere`. */
+  /** Owner of data that packets can need. Set in a thread that forwards some packets: see `packetsHere`. */
   readonly owner?: Owner;
 }
 
@@ -65,7 +65,7 @@ function ownPackets(deps: TelemetryDeps): PacketHandler {
   };
 }
 
-/** Text and no type at all are allowed too, so that `navigator.sendBeacon` of a text or an untyped Blob needs no preflight. */
+/** Checks the type. `navigator.sendBeacon` of a text or an untyped Blob needs no preflight, so both are allowed. */
 const checkContentType = contentTypeCheck('application/json', 'text/plain');
 
 const peek = createPeeker('k', 'e');
@@ -83,7 +83,7 @@ export const senderRefusals = {
 
 const refusal = (code: keyof typeof senderRefusals) => new Refusal(code, senderRefusals[code]);
 
-// Created once: making an error would be the largest cost of a refusal.
+// Created once: creating an error would be the largest cost of a refusal.
 const unknownKey = refusal('unknown_key');
 const unknownEnvironment = refusal('unknown_environment');
 const originMissing = refusal('origin_missing');
@@ -120,11 +120,11 @@ function checkOrigin(holder: KeyHolder, origin: string | undefined, request: Req
 
 interface CountedPacket {
   readonly durable: Promise<void>;
-  /** See `recordNotes`. */
+  /** First entry that was left out: see `recordNotes`. */
   readonly omission: string | undefined;
 }
 
-/** A packet with a `key` counts once, however often it is sent. */
+/** Counts a packet. A packet with a `key` counts once, no matter how many times it is sent. */
 function count(deps: TelemetryDeps, packet: Packet, sender: PacketSender, key: string | undefined): CountedPacket {
   const recognition =
     key === undefined ? undefined : { identity: identityOfKey('telemetry', sender, key), repeats: true };
@@ -135,7 +135,7 @@ function count(deps: TelemetryDeps, packet: Packet, sender: PacketSender, key: s
   return { durable, omission };
 }
 
-/** @returns what was left out: see `recordNotes` */
+/** @returns the first entry that was left out: see `recordNotes` */
 function addToBatch(
   { clock, instances, dictionary, senders, ledger }: TelemetryDeps,
   packet: Packet,
@@ -165,7 +165,7 @@ function addToBatch(
   return recordNotes(ledger, sender, notes, batch);
 }
 
-/** Origins with a cached answer, and their maximum length. Pages choose them. */
+/** Maximum number and length of origins with a cached response. Pages choose them. */
 const maxOrigins = 1000;
 const maxOrigin = 300;
 
@@ -185,31 +185,31 @@ class Acceptances {
 }
 
 /**
- * Whether a page of this origin may read why its packet was refused. While the application is unknown, any page may. Then only
- * pages of its own origins may.
+ * True if a page of this origin may read the reason of a refusal. While the application is unknown, any page may read
+ * it. Otherwise only pages of its own origins may.
  */
 function isReadable({ code, status }: Refusal, origin: string | undefined, holder: KeyHolder | undefined): boolean {
   if (code !== 'unknown_environment') return status !== 403;
   return origin !== undefined && holder?.allowsOrigin(origin) === true;
 }
 
-/** The thread that owns what a packet may need, for a thread that does not. */
+/** The thread that owns data that a packet can need, as seen by other threads. */
 export interface Owner {
-  /** Applies all changes that the owner has announced: some may be newer than the head of a request. */
+  /** Applies all changes that the owner has announced. Some can be newer than the head of a request. */
   catchUp(): void;
-  /** Whether this thread can count a packet exactly as the owner would. If not now, it may be able to later. */
+  /** True if this thread can count a packet exactly as the owner would. If not now, it can be able to later. */
   countsHere(packet: Packet, sender: PacketSender): boolean;
-  /** Has the owner answer a request. @param body if it was read */
+  /** Forwards a request to the owner. @param body if it was read */
   forward(request: Request, body?: Uint8Array): Promise<HttpResponse>;
 }
 
-// Created once: making an error would be the largest cost.
+// Created once: creating an error would be the largest cost.
 const notHere = new NotHere();
 
 /**
- * Handles packets in a thread that is not their owner. It forwards those that it cannot decide alone: with an `Idempotency-Key`,
- * which only the owner remembers; long or compressed ones, whose memory the owner bounds; and those that need a new series.
- * Nothing is counted or charged for them here.
+ * Handles packets in a thread that is not their owner. It forwards packets that it cannot decide alone: packets with an
+ * `Idempotency-Key`, which only the owner remembers; long or compressed packets, whose memory the owner bounds; and
+ * packets that need a new series. They are neither counted nor charged here.
  * @param maxBody maximum length of a body @param longest length of a body that is read here
  */
 export function packetsHere(handler: PacketHandler, owner: Owner, maxBody: number, longest: number): PacketHandler {
@@ -226,7 +226,7 @@ export function packetsHere(handler: PacketHandler, owner: Owner, maxBody: numbe
       return undefined;
     },
     check(body, request) {
-      owner.catchUp(); // The body may have arrived long after the head.
+      owner.catchUp(); // The body could have arrived long after the head.
       return handler.check(body, request);
     },
     resolve(packet, request) {

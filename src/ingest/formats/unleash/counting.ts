@@ -22,7 +22,7 @@ export const source = { route: 'unleash', transport: 'http' } as const;
 
 export interface UnleashSender {
   readonly holder: KeyHolder;
-  /** The environment that the token stands for. */
+  /** Environment that the token stands for. */
   readonly environment: Environment;
   readonly token: string;
 }
@@ -31,7 +31,7 @@ type NamedHead = Pick<UnleashMessage, 'appName' | 'sdk'>;
 
 export interface UnleashCountingDeps extends Pick<CountingDeps, 'dictionary' | 'senders'> {
   readonly retention: Retention;
-  /** The declared metrics of an application, by name. */
+  /** Returns the declared metrics of an application, by name. */
   getMetrics(applicationId: string): ReadonlyMap<string, Pick<MetricDeclaration, 'kind'>>;
 }
 
@@ -42,11 +42,11 @@ export class UnleashCounter {
   readonly #own: Environment;
   readonly #application: string;
   readonly #findEnvironment: (name: string | undefined) => Environment | undefined;
-  /** Unix ms. */
+  /** Time of the message, Unix ms. */
   readonly #now: number;
-  /** When values are counted: with the first usage. */
+  /** Time at which values are counted: the time of the first usage. */
   #at: number | undefined;
-  /** `ref, kind, amount` of each usage: see `CumulativeMessage`. */
+  /** Rows `ref, kind, amount` of each usage: see `CumulativeMessage`. */
   readonly #usages: { readonly bucket: number; readonly rows: number[] }[] = [];
   readonly #counters: number[] = [];
   readonly #gauges: number[] = [];
@@ -112,7 +112,7 @@ export class UnleashCounter {
     }
   }
 
-  /** The rows of a usage. A part of a message can begin with the rest of a flag. */
+  /** Returns the rows of a usage. A chunk of a message can begin with the rest of a flag. */
   #rowsAt(bucket: number, [first]: readonly Checks[]): number[] {
     const last = this.#usages.at(-1);
     if (last !== undefined && first !== undefined && first.kind < opensFeature) return last.rows;
@@ -127,7 +127,7 @@ export class UnleashCounter {
     return this.#deps.senders.ofNamed(sink, number, sender, this.#now);
   }
 
-  /** @param sent how the sender repeats the message; `undefined` if it never does, or nothing identifies it */
+  /** @param sent the kind of repetition; `undefined` if the message is never repeated, or cannot be identified */
   addTo(batch: Batch, sent?: SentBefore): void {
     const { bucket, at: measuredAt } = countedAt(this.#at ?? this.#now, this.#now, this.#deps.retention);
     const counters = this.#counters;
@@ -151,8 +151,8 @@ export class UnleashCounter {
 }
 
 /**
- * Finds the environment of an entry that names one as Unleash does. The name in the token means the environment that the token
- * stands for. Any other is the name of an environment of the application.
+ * Finds the environment of an entry that names one as Unleash does. The name in the token means the environment that
+ * the token stands for. Any other name is the name of an environment of the application.
  */
 function createEnvironmentFinder({ holder, environment: own, token }: UnleashSender) {
   return (name: string | undefined): Environment | undefined => {
@@ -164,7 +164,7 @@ function createEnvironmentFinder({ holder, environment: own, token }: UnleashSen
 
 type Head = Pick<UnleashMessage, 'appName' | 'connection' | 'instance' | 'sdk' | 'interval' | 'start' | 'stop'>;
 
-/** The sender of a message, and where it is counted. */
+/** Sender of a message, and the place where it is counted. */
 interface Place {
   readonly application: number;
   readonly environment: number;
@@ -176,10 +176,10 @@ interface Headers {
   header(name: string): string | undefined;
 }
 
-/** A message that its sender may have sent before, without its content. */
+/** A message, without its content, that its sender could have sent before. */
 export type SentBefore = Omit<CumulativeMessage, 'at' | 'bucket' | 'measuredAt' | 'rows'>;
 
-/** Kinds of repetition, by the language of the SDK. All others send nothing again. */
+/** Kinds of repetition, by the language of the SDK. All other SDKs never repeat. */
 const sentAgain = new Map<string, Repeats>([
   ['node', repeats.whole],
   ['go', repeats.withoutVariants],
@@ -187,10 +187,10 @@ const sentAgain = new Map<string, Repeats>([
   ['ruby', repeats.values],
 ]);
 
-/** As `unleash-client-node`, `unleash-node-sdk` and `UnleashClientRuby`, with the language. */
+/** Pattern of names such as `unleash-client-node`, `unleash-node-sdk` and `UnleashClientRuby`, with the language. */
 const sdkName = /^unleash-?(?:client-?)?([a-z]+)/i;
 
-/** `undefined` if the message does not name its SDK: early versions name it only when they register. */
+/** Returns `undefined` if the message does not name its SDK: early versions name it only when they register. */
 function findRepeats({ sdk, appName }: Head, request: Headers): Repeats | undefined {
   const agent = request.header('user-agent');
   const language = sdkName.exec(sdk ?? (agent === appName ? '' : (agent ?? '')))?.[1];
@@ -198,16 +198,16 @@ function findRepeats({ sdk, appName }: Head, request: Headers): Repeats | undefi
   return sdk === undefined ? undefined : repeats.never;
 }
 
-/** True if the request has the headers of SDKs for Node before version 6, which put the service in place of the SDK. */
+/** True for the headers of SDKs for Node before version 6, which send the service name in place of the SDK. */
 function isEarlyNode({ appName }: Head, request: Headers): boolean {
   return request.header('user-agent') === appName && request.header('accept-encoding') === 'gzip,deflate';
 }
 
-/** Seconds in the identities of senders. Later than those of any start: the oldest start is forgotten first. */
+/** Seconds in identities of senders, later than every start, because the oldest start is forgotten first. */
 const senderSeconds = 2 ** 32 - 1;
 const valuesSeconds = senderSeconds - 1;
 
-/** Identity and kind of repetition of a message; `undefined` if its sender repeats nothing, or nothing identifies the message. */
+/** Returns identity and kind of repetition; `undefined` if the sender never repeats, or nothing identifies it. */
 export function sentBefore(head: Head, request: Headers, place: Place): SentBefore | undefined {
   const names = listNames(head);
   const stated = findRepeats(head, request);
@@ -231,7 +231,7 @@ export function sentBefore(head: Head, request: Headers, place: Place): SentBefo
   };
 }
 
-/** A registration: states the SDK and the interval of the messages of a sender. */
+/** Creates a registration, which states the SDK and the interval of the messages of a sender. */
 export function createRegistration(head: Head, request: Headers, place: Place): SentBefore | undefined {
   const names = listNames(head);
   if (names === undefined) return undefined;
@@ -242,13 +242,13 @@ export function createRegistration(head: Head, request: Headers, place: Place): 
 
 const noSender = new Uint8Array();
 
-/** The names that processes of one host can share. `undefined` if the message names neither a connection nor an instance. */
+/** Returns names that processes of a host can share; `undefined` without a connection and an instance. */
 function listNames({ appName, connection, instance }: Head): readonly string[] | undefined {
   if (connection !== undefined) return [appName ?? '', 'connection', connection];
   return instance === undefined ? undefined : [appName ?? '', 'instance', instance];
 }
 
-/** Identities of about the same time are beside each other in the store. */
+/** Creates an identity. Identities of about the same time are next to each other in the store. */
 function createIdentity({ application, environment }: Place, names: readonly string[], seconds: number): Uint8Array {
   const text = JSON.stringify(['unleash', environment, ...names]);
   const [a, b] = digestWords(hash('sha256', text, 'buffer'));

@@ -14,11 +14,11 @@ import { Pipeline } from '../../pipeline.ts';
 import type { UnleashKind } from './message.ts';
 import { originRefusal, senderRefusals, type UnleashDeps, unleashHandler } from './unleash.ts';
 
-/** The routes of Unleash for servers and for Edge. @param maxReport maximum length of a decompressed body in bytes */
+/** Declares Unleash's routes for servers and for Edge. @param maxReport maximum decompressed length in bytes */
 const clientEndpoints = (maxReport: number): Group<UnleashDeps> => ({
   tag: 'Unleash',
   description:
-    'What Unleash SDKs and Unleash Edge report, with the tokens that they already have. See `docs/sources.md`.',
+    'Reports of Unleash SDKs and Unleash Edge, with the tokens that they already have. See `docs/sources.md`.',
   endpoints: [
     endpoint('/api/client/metrics', 'metrics', maxReport, false),
     endpoint('/api/client/metrics/bulk', 'bulk', maxReport, false),
@@ -28,7 +28,7 @@ const clientEndpoints = (maxReport: number): Group<UnleashDeps> => ({
 
 const pageEndpoints = (maxBody: number): Group<UnleashDeps> => ({
   tag: 'Unleash in pages',
-  description: 'What Unleash SDKs of pages and apps report.',
+  description: 'Reports of Unleash SDKs in pages and apps.',
   endpoints: (['metrics', 'register'] as const).flatMap((kind) => {
     const path = `/api/frontend/client/${kind}`;
     const preflight = preflightEndpoint(path, `preflightUnleash${capital(kind)}`, requestHeaders);
@@ -74,13 +74,13 @@ const requestHeaders = [
 ].join(', ');
 
 const description = `The path, the body and the token are those of Unleash, and every 2xx is a success to its SDKs. 404, 429 and 503 make the SDK for Node
-back off and keep what it has counted. No temporary condition is answered 400, 401, 403 or 413.
+back off and keep what it has counted. Temporary conditions never get 400, 401, 403 or 413.
 
-\`variants\` count as checks of each, the rest of \`yes\` as checks of \`enabled\`, and the rest of \`no\` as checks of \`disabled\`. Entries
+\`variants\` count as checks of each variant, the rest of \`yes\` as checks of \`enabled\`, and the rest of \`no\` as checks of \`disabled\`. Entries
 that cannot be counted are left out and noted in the ledger; the rest is counted. \`Flagmeter-Noted\` names the first of them.
 
-A bucket of an SDK for Node or Go that repeats the last one of its connection or instance and \`start\` counts only what it has in
-addition. An equal message of Edge within 30 seconds counts once.`;
+If a bucket of an SDK for Node or Go repeats the last bucket of its connection or instance and \`start\`, only its additional checks
+count. An equal message of Edge within 30 seconds counts once.`;
 
 const counts = {
   yes: Type.Optional(Type.Integer()),
@@ -162,7 +162,7 @@ const bodies: Readonly<Record<UnleashKind, { readonly schema: object; readonly e
 
 const summaries: Readonly<Record<UnleashKind, string>> = {
   metrics: 'Report the bucket of an Unleash SDK',
-  bulk: 'Report what Unleash Edge has collected',
+  bulk: 'Report counts collected by Unleash Edge',
   register: 'Register an Unleash SDK as a sender',
 };
 

@@ -7,7 +7,7 @@ import { opensFeature, rowKind } from '../../../storage/lmdb/cumulative.ts';
 import { checkJsonEntries } from '../../json-text.ts';
 import { addNote, type Notes, type Path } from '../../omissions.ts';
 
-/** Checks of a flag: of one variant, or all that found it enabled or disabled. */
+/** Checks of a flag: checks of one variant, or all checks that found the flag enabled or disabled. */
 export interface Checks {
   readonly feature: string;
   readonly variant: string;
@@ -16,22 +16,22 @@ export interface Checks {
   readonly kind: number;
 }
 
-/** What a message reports of one service in one environment at one time. */
+/** Checks reported by one service in one environment at one time. */
 export interface UnleashUsage {
-  /** Name of the service; `undefined` for that of the message. */
+  /** Name of the service; `undefined` if it is the service of the message. */
   readonly appName: string | undefined;
-  /** The environment as Unleash names it; `undefined` for that of the token. */
+  /** Name of the environment in Unleash; `undefined` if it is the environment of the token. */
   readonly environment: string | undefined;
-  /** Unix ms; `undefined` without a usable time. */
+  /** Time in Unix ms; `undefined` without a usable time. */
   readonly at: number | undefined;
-  /** Where the message has it. */
+  /** Path of the usage in the message. */
   readonly path: Path;
   readonly checks: readonly Checks[];
 }
 
 type Value = readonly [metric: string, value: number];
 
-/** What a message counts. */
+/** Counted content of a message. */
 export interface UnleashContent {
   readonly usages: readonly UnleashUsage[];
   readonly counters: readonly Value[];
@@ -39,14 +39,14 @@ export interface UnleashContent {
 }
 
 export interface UnleashMessage extends UnleashContent {
-  /** Name of the service or of the Edge that sent it. */
+  /** Name of the service or of the Edge that sent the message. */
   readonly appName: string | undefined;
   readonly instance: string | undefined;
   /** Id of one run of the SDK. Earlier SDKs lack it. */
   readonly connection: string | undefined;
-  /** SDK and version, as `unleash-client-node 6.12.1`. */
+  /** SDK and version, such as `unleash-client-node 6.12.1`. */
   readonly sdk: string | undefined;
-  /** As `node 22.1.0`. */
+  /** Platform and version, such as `node 22.1.0`. */
   readonly platform: string | undefined;
   /** Start of the bucket as sent. Some SDKs keep it until the bucket is confirmed, and add to the bucket. */
   readonly start: string | undefined;
@@ -57,10 +57,10 @@ export interface UnleashMessage extends UnleashContent {
   readonly notes: Notes;
 }
 
-/** What a message is about, by its route. */
+/** Kind of a message, by its route. */
 export type UnleashKind = 'register' | 'metrics' | 'bulk';
 
-/** What identifies a sender. SDKs send it in headers as well, and some only there. */
+/** Fields that identify a sender. SDKs send them in headers as well, and some SDKs only there. */
 export type SdkHead = Pick<UnleashMessage, 'appName' | 'connection' | 'instance' | 'sdk' | 'interval'>;
 
 /** @throws {Refusal} `invalid_body` if the body is not an object */
@@ -87,7 +87,7 @@ export function readMessage(kind: UnleashKind, body: unknown): UnleashMessage {
   };
 }
 
-/** @param headers of the request: some SDKs identify themselves only there */
+/** @param headers of the request, because some SDKs identify themselves only there */
 export function withHeaders<Head extends SdkHead>(head: Head, headers: SdkHead): Head {
   return {
     ...head,
@@ -107,7 +107,7 @@ function isFields(value: unknown): value is Fields {
 
 const noFields: Fields = {};
 
-/** The map in a field. PHP encodes an empty one as a list. */
+/** Returns the map in a field. PHP encodes an empty map as a list. */
 function mapIn(fields: Fields, field: string, notes: Notes, ...path: Path): Fields {
   const value = fields[field];
   if (isFields(value)) return value;
@@ -126,7 +126,7 @@ function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** `unleash-client-node:6.12.1` as a name and a version. */
+/** Splits `unleash-client-node:6.12.1` into a name and a version. */
 export function parseSdk(sdk: string | undefined): string | undefined {
   return sdk?.replace(/[:@/](?=v?\d)/, ' ');
 }
@@ -141,7 +141,7 @@ function readStart(bucket: Fields | undefined): string | undefined {
   return start == null ? undefined : (readText(start) ?? JSON.stringify(start));
 }
 
-/** The interval in a registration. The SDK for Go sends seconds. */
+/** Reads the interval of a registration in ms. The SDK for Go sends seconds. */
 function readInterval(body: Fields): number | undefined {
   const interval = body['interval'];
   if (typeof interval !== 'number' || !(interval > 0) || interval > maxCount) return undefined;
@@ -182,7 +182,7 @@ function bulkUsages(body: Fields, notes: Notes): readonly UnleashUsage[] {
   });
 }
 
-/** Unix ms of the time in a field; `undefined` if it is missing or cannot be read. */
+/** Returns the time in a field in Unix ms; `undefined` if it is missing or cannot be read. */
 function timeIn(fields: Fields | undefined, field: string, notes: Notes, ...path: Path): number | undefined {
   const sent = fields?.[field];
   if (sent == null) return undefined;
@@ -193,8 +193,8 @@ function timeIn(fields: Fields | undefined, field: string, notes: Notes, ...path
 }
 
 /**
- * Adds the checks of a flag: all that found it enabled and disabled, and those of each variant, which are part of these.
- * A message has many flags, so their paths are joined only for notes.
+ * Adds the checks of a flag: all checks that found it enabled and disabled, and the checks of each variant, which are
+ * included in them. A message has many flags, so their paths are joined only for notes.
  */
 function addChecks(
   all: Checks[],
@@ -233,7 +233,7 @@ function isCount(sent: unknown): sent is number {
   return Number.isInteger(sent) && (sent as number) >= 0 && (sent as number) <= maxCount;
 }
 
-/** Values of `impactMetrics`. Labels are ignored. Of a histogram, the count and the sum are counters. */
+/** Reads the values of `impactMetrics`. Labels are ignored. The count and the sum of a histogram become counters. */
 function impactValues(sent: unknown, notes: Notes): { counters: Value[]; gauges: Value[] } {
   const counters: Value[] = [];
   const gauges: Value[] = [];
@@ -270,11 +270,11 @@ function readNumber(sent: unknown, notes: Notes, path: Path): number | undefined
   return undefined;
 }
 
-/** A large message whose content is packed in parts, each of which is counted in a step. */
+/** A large message whose content is packed in chunks, each of which is counted in a step. */
 export interface PackedMessage {
   readonly head: Omit<UnleashMessage, keyof UnleashContent>;
   readonly chunks: readonly Uint8Array[];
-  /** Checks and values in it. */
+  /** Number of checks and values in the message. */
   readonly entries: number;
 }
 
@@ -291,7 +291,7 @@ export const unleashDecoders: Readonly<Record<UnleashFormat, (body: Uint8Array) 
   'unleash-register': (body) => packMessage(decodeUnleash('register', body)),
 };
 
-/** Entries of a part: about a millisecond of work. */
+/** Entries of a chunk: about a millisecond of work. */
 const entriesPerChunk = 1000;
 
 const packr = new Packr({ useRecords: false });

@@ -40,23 +40,24 @@ export interface UnleashDeps extends CountingDeps, UnleashCountingDeps {
 interface ReceivedMessage {
   readonly head: PackedMessage['head'];
   readonly content: UnleashContent | undefined;
-  /** The content of a large message. */
+  /** Chunks of a large message. */
   readonly chunks: readonly Uint8Array[];
-  /** Set once it is resolved. */
+  /** Set once the sender is resolved. */
   sender?: UnleashSender;
-  /** Set once the parts are resolved. */
+  /** Set once the chunks are resolved. */
   counting?: UnleashCounter;
   /**
-   * Hash of a message that can arrive again unchanged: of Edge, which repeats batches, and of a page, whose browser repeats a
+   * Hash of a message that can arrive again unchanged. Edge repeats batches, and the browser of a page repeats a
    * request if its connection is lost. Each page has its own connection.
    */
   readonly bytes: Digest | undefined;
 }
 
 /**
- * Handles messages of Unleash SDKs and of Edge, in the steps of `Pipeline`. The token is in a header, so a body without a known one
- * is not read. Nothing that may pass is answered 400, 401, 403 or 413, because SDKs stop at these until their process restarts.
- * @param forPages whether pages and apps send it, with a token that is public
+ * Handles messages of Unleash SDKs and of Edge, in the steps of `Pipeline`. The token is in a header, so a body without
+ * a known token is not read. Temporary refusals are never 400, 401, 403 or 413, because SDKs stop at these until their
+ * process restarts.
+ * @param forPages true if pages and apps send the message, with a token that is public
  */
 export function unleashHandler(
   deps: UnleashDeps,
@@ -87,7 +88,7 @@ export function unleashHandler(
       return { head, content: message, chunks: [], bytes };
     },
     resolve(message, request) {
-      message.sender = resolve(request); // The key may have been deleted meanwhile.
+      message.sender = resolve(request); // The key could have been deleted since.
       return message.sender;
     },
     count(message, sender, request) {
@@ -110,7 +111,7 @@ export function unleashHandler(
   };
 }
 
-/** Large messages are decoded in another thread, and resolved part by part. */
+/** Decodes large messages in another thread, and resolves them chunk by chunk. */
 function longMessages(deps: UnleashDeps, kind: UnleashKind): LongMessages<Request, ReceivedMessage, UnleashSender> {
   return {
     schedule: (sender, work) => deps.decoder.schedule(sender, work),
@@ -137,7 +138,7 @@ function createCounter(deps: UnleashDeps, { head }: ReceivedMessage, sender: Unl
   return new UnleashCounter(deps, head, sender, deps.clock.now());
 }
 
-/** Some versions of SDKs put `x-` before the names of their headers. */
+/** Reads the headers that identify a sender. Some versions of SDKs put `x-` before the names. */
 function readSdkHead(request: Request): SdkHead {
   const read = (name: string) => request.header(`unleash-${name}`) ?? request.header(`x-unleash-${name}`);
   const appName = read('appname');
@@ -148,8 +149,8 @@ function readSdkHead(request: Request): SdkHead {
 }
 
 export const senderRefusals = {
-  unknown_key: 'Authorization has no token that an application has adopted',
-  unknown_environment: 'The token stands for no environment of an application',
+  unknown_key: 'Authorization must have a token that an application has adopted',
+  unknown_environment: 'The token must stand for an environment of an application',
 } as const satisfies Refusals;
 
 const unknownKey = new Refusal('unknown_key', senderRefusals.unknown_key);
@@ -157,7 +158,7 @@ const unknownEnvironment = new Refusal('unknown_environment', senderRefusals.unk
 export const originRefusal = 'The application does not allow this origin';
 const originNotAllowed = new Refusal('origin_not_allowed', originRefusal);
 
-/** @throws {Refusal} of status 404: SDKs for Node back off and keep what they have counted */
+/** @throws {Refusal} of status 404, at which SDKs for Node back off and keep what they have counted */
 function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean): UnleashSender {
   const token = readKey(request);
   const holder = token === undefined ? undefined : keys.findKey(token);
@@ -169,7 +170,7 @@ function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean):
   return { holder, environment, token };
 }
 
-/** The claim of a request, without hashing its token again if the sender is known. */
+/** Returns the claim of a request, without hashing its token again if the sender is known. */
 function findClaim({ keys }: UnleashDeps, request: Request, sender?: UnleashSender): ClaimedSender {
   const token = sender === undefined ? readKey(request) : sender.token;
   const holder = sender?.holder ?? (token === undefined ? undefined : keys.findKey(token));
@@ -180,7 +181,7 @@ function hashBody(body: Uint8Array, connection = ''): Digest {
   return digestWords(createHash('sha256').update(connection).update(body).digest());
 }
 
-/** @param sent by a server. The SDKs of pages and apps send nothing again */
+/** @param sent kind and request of a server's message; the SDKs of pages and apps never repeat */
 function count(
   deps: UnleashDeps,
   { head, content, bytes }: ReceivedMessage,
@@ -219,7 +220,7 @@ function findSentBefore(
   return (kind === 'register' ? createRegistration : sentBefore)(head, request, place);
 }
 
-/** The sender as the ledger shows it: service, SDK and platform. */
+/** Formats the sender as the ledger shows it: service, SDK and platform. */
 function formatUserAgent({
   appName,
   sdk,

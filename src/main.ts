@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { runEntry, secondWords, type Terminal } from './cli/command.ts';
 import { exitCodes, Failure } from './cli/failure.ts';
-import { UsageError } from './cli/flags.ts';
+import { UsageError } from './cli/options.ts';
 import { commandNamed, isOther, loadEntry, type OtherName } from './commands/command-files.ts';
 import { readTextFile } from './runtime/files.ts';
 

@@ -58,7 +58,8 @@ function statements(): Line[] {
 }
 
 function declarations(): Line[] {
-  const pattern = /^\s*(?:export )?(?:default )?(?:async )?(?:abstract )?(?:function\*?|class|interface|type|const|let) (\w+)/;
+  const pattern =
+    /^\s*(?:export )?(?:default )?(?:async )?(?:abstract )?(?:function\*?|class|interface|type|const|let) (\w+)/;
   return src.flatMap(({ path, lines }) =>
     lines.flatMap((line, at) => {
       const [, text] = pattern.exec(line) ?? [];
@@ -76,16 +77,56 @@ const preposition =
   /^(of|in|on|at|by|for|from|to|with|without|after|before|and|or|but|as|if|when|while|until|that|than|whose|which|who|where|into|once|since|so|though|unless|because|between|behind|over|under|through|about|across|despite|during|within|also|nor|even|too|then)\b/;
 
 it.each<[rule: string, lines: () => readonly Line[], pattern: RegExp, example: string]>([
-  ['a comment begins with its noun or verb', firstLines, /^(Whether|What|How|Its|Without)\b/, '"True if the key has expired", "Interval between backups"'],
-  ['a demonstrative has its noun', prose, /\b(those that|that of|one that|ones that|of theirs)\b/, '"idle connections", not "those that wait"'],
-  ['what is absent is named', prose, /\bif none (has|is|was)\b|\bis no one\b/, '"`undefined` if the session has no device"'],
-  ['time and place have plain words', prose, /(?<!`)\b(beside|meanwhile|in turn)\b/, '"next to", "during", "immediately", "alternately"'],
-  ['a server responds', prose, /\b(server|node|service|endpoint|route|listener) (answers|replies|answered|replied)\b/, '"the server responds with 503"'],
+  [
+    'a comment begins with its noun or verb',
+    firstLines,
+    /^(Whether|What|How|Its|Without)\b/,
+    '"True if the key has expired", "Interval between backups"',
+  ],
+  [
+    'a demonstrative has its noun',
+    prose,
+    /\b(those that|that of|one that|ones that|of theirs)\b/,
+    '"idle connections", not "those that wait"',
+  ],
+  [
+    'what is absent is named',
+    prose,
+    /\bif none (has|is|was)\b|\bis no one\b/,
+    '"`undefined` if the session has no device"',
+  ],
+  [
+    'time and place have plain words',
+    prose,
+    /(?<!`)\b(beside|meanwhile|in turn)\b/,
+    '"next to", "during", "immediately", "alternately"',
+  ],
+  [
+    'a server responds',
+    prose,
+    /\b(server|node|service|endpoint|route|listener) (answers|replies|answered|replied)\b/,
+    '"the server responds with 503"',
+  ],
   ['a title has its own subject', titles, preposition, '"rejects a body that is too large"'],
   ['a message names the field first', statements, /Cannot take .*: must/, '"`teams` must list at least one team"'],
-  ['a toast is a participle', statements, /(done="|announce\('|done: ')The [\w ]+ (is|was) \w+/, '"Name saved", "Deleted Ada"'],
-  ['a button has a verb and a noun', statements, /(>|label: '|label=")(Save|Delete|Add|Edit|Remove|Rename|Revoke) (the|a|an) (?!old)/, '"Save name", "Delete environment"'],
-  ['a function is a verb with its noun', declarations, /^(?!(any|list|map|one)Of$)[a-z].*[a-z]Of$/, '`formatOwners`, `readHead`'],
+  [
+    'a toast is a participle',
+    statements,
+    /(done="|announce\('|done: ')The [\w ]+ (is|was) \w+/,
+    '"Name saved", "Deleted Ada"',
+  ],
+  [
+    'a button has a verb and a noun',
+    statements,
+    /(>|label: '|label=")(Save|Delete|Add|Edit|Remove|Rename|Revoke) (the|a|an) (?!old)/,
+    '"Save name", "Delete environment"',
+  ],
+  [
+    'a function is a verb with its noun',
+    declarations,
+    /^(?!(any|list|map|one)Of$)[a-z].*[a-z]Of$/,
+    '`formatOwners`, `readHead`',
+  ],
 ])('%s', (_, lines, pattern, example) => {
   const wrong = lines()
     .filter(({ text }) => pattern.test(text))

@@ -4,7 +4,7 @@ import type { Journal } from '../journal.ts';
 const explained = new Set([
   'backpressure',
   'store_unavailable',
-  'engine_unavailable',
+  'postgres_unavailable',
   'temporarily_unavailable',
   'spool_full',
 ]);
@@ -18,7 +18,7 @@ export function checkResponses(journal: Journal, known: Set<string>): void {
     known.add(name);
     const [, status = '', code] = /: (\S+)(?: (\S+))?$/.exec(name) ?? [];
     const isInternal = code === 'internal' || status === '500';
-    const isStopped = counts.test(name) && code === 'engine_unavailable';
+    const isStopped = counts.test(name) && code === 'postgres_unavailable';
     const isOdd = Number(status) >= 500 && code !== undefined && !explained.has(code);
     // The key and the environment existed before the round, and all requests are well formed.
     const isForgotten = counts.test(name) && /^[35]$|^4\d\d$/.test(status);

@@ -176,14 +176,14 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     title: 'a route that is always dangerous requires a recent sign-in',
   },
   'if-match': {
-    file: 'src/management/answers.ts',
+    file: 'src/management/responses.ts',
     text: '  if (tags.includes(computeTag(thing))) return;',
     without: '  if (tags.length > 0) return;',
     test: 'test/management/etag.test.ts',
     title: 'a change applies only to the version that its caller has read',
   },
   'audit-entry': {
-    file: 'src/accounts/account-draft.ts',
+    file: 'src/accounts/account-transaction.ts',
     text: "    this.put('audit', auditKey(number), { number, at, actor, action, teamId, target, ...details });\n",
     without: '',
     test: 'test/management/audit.test.ts',

@@ -8,8 +8,8 @@ import type { ApiKey, AuditEntry } from '../storage/lmdb/records.ts';
 import { type Accounts, mustBelong, ofTeam } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { checkTierLimit } from './plans.ts';
 import { hashSecret, matchesHash, newClientSecret, newId, type RandomBytes } from './secrets.ts';
+import { checkTierLimit } from './tiers.ts';
 import { dropPrivateViews } from './views.ts';
 
 /** Time for which a replaced secret is accepted. */

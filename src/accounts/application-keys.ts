@@ -1,12 +1,11 @@
 import { Refusal } from '../contract/errors.ts';
 import { replacement } from '../contract/shapes/application-key.ts';
 import type { Application, ApplicationKey, AuditEntry, KeyType } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import { secretOverlapMs } from './api-keys.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { longestText } from './key-index.ts';
-import { checkTierLimit, getTier } from './plans.ts';
 import {
   hashSecret,
   isGuessable,
@@ -18,6 +17,7 @@ import {
   tokenPrefix,
 } from './secrets.ts';
 import type { Transaction } from './store/account-store.ts';
+import { checkTierLimit, getTier } from './tiers.ts';
 
 /** A new key with its text. The text of a Backend key is not stored. */
 export interface NewKey {

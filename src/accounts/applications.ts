@@ -1,8 +1,8 @@
 import { Refusal } from '../contract/errors.ts';
-import type { Tier } from '../contract/plans.ts';
 import { type PlainApplicationSettings, plainApplicationDefaults } from '../contract/shapes/application.ts';
+import type { Tier } from '../contract/tiers.ts';
 import type { Application, Deletion, Environment } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import { ofTeam } from './accounts.ts';
 import { changesBetween } from './audit-log.ts';
 import { checkLimit, checkName, checkPathName, mustExist } from './checks.ts';
@@ -12,8 +12,8 @@ import { requestDeletion } from './deletions.ts';
 import type { Directory } from './directory.ts';
 import { removeNotes } from './features.ts';
 import { isOriginPattern, withoutSlash } from './origins.ts';
-import { checkTierLimit, getTier } from './plans.ts';
 import { newId } from './secrets.ts';
+import { checkTierLimit, getTier } from './tiers.ts';
 
 interface NewApplication extends Partial<Omit<PlainApplicationSettings, 'name'>> {
   readonly name: string;

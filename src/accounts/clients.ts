@@ -7,9 +7,9 @@ import { mustBelong, ofTeam } from './accounts.ts';
 import { noSecretHash } from './api-keys.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { checkTierLimit } from './plans.ts';
 import { checkNotOurs } from './reserved-names.ts';
 import { hashSecret, newClientSecret, newId } from './secrets.ts';
+import { checkTierLimit } from './tiers.ts';
 
 const maxRedirectUris = 20;
 

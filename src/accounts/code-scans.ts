@@ -2,7 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import { maxReferences, maxScannedInAll, maxScans, type NewCodeScan } from '../contract/shapes/code-scan.ts';
 import { increase } from '../runtime/counts.ts';
 import type { Application, CodeScan } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import { checkPathName, mustExist, tooMany } from './checks.ts';
 import { declarationKey } from './declarations.ts';
 import type { Directory } from './directory.ts';

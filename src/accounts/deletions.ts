@@ -1,5 +1,5 @@
 import type { Deletion } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import type { Directory } from './directory.ts';
 
 /** Requests the removal of data in the background. Call it in the transaction of the deletion itself. */

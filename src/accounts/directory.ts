@@ -1,12 +1,12 @@
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Actor, ApiKey, ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
-import { AccountTransaction, type Announce, findActor, system } from './account-draft.ts';
+import { AccountTransaction, type Announce, findActor, system } from './account-transaction.ts';
 import type { Accounts } from './accounts.ts';
 import { Declarations } from './declarations.ts';
 import { completeFeature } from './feature-settings.ts';
+import { ApiKeyUses, KeyEvents, type ThreadKeyEvents, type Use } from './key-events.ts';
 import { type KeyHolder, KeyIndex } from './key-index.ts';
-import { ApiKeyUses, KeyEvents, type ThreadKeyEvents, type Use } from './key-marks.ts';
 import type { RandomBytes } from './secrets.ts';
 import { type AccountStore, asWrites, memoryTables, type Write } from './store/account-store.ts';
 

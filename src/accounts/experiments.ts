@@ -7,7 +7,7 @@ import type {
   ExperimentPlan,
   FeatureDeclaration,
 } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import type { Accounts } from './accounts.ts';
 import { checkSentName, mustExist, tooMany } from './checks.ts';
 import { declarationKey } from './declarations.ts';

@@ -2,14 +2,14 @@ import { Refusal } from '../contract/errors.ts';
 import type { GivenOwner } from '../contract/shapes/owner.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Application, FeatureDeclaration, FeatureNote } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import { changesBetween } from './audit-log.ts';
 import { mustExist, tooMany } from './checks.ts';
 import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';
 import { defaultSettings, type FeatureSettings, patchSettings } from './feature-settings.ts';
 import { enteredOwners, enteredTags } from './owners.ts';
-import { checkTierLimit, getTier } from './plans.ts';
+import { checkTierLimit, getTier } from './tiers.ts';
 
 export const featureExists = 'The application already has a declared feature of this name';
 

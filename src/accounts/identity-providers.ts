@@ -3,7 +3,7 @@ import type { IdentityProviderPatch, NewIdentityProvider } from '../contract/sha
 import { checkUrl } from '../http/outbound/addresses.ts';
 import type { IdentityProvider, LinkedIdentity } from '../storage/lmdb/auth-records.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import type { LinkPurpose } from '../contract/shapes/invitation.ts';
 import type { Invitation, User } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import type { Accounts } from './accounts.ts';
 import { describeTarget } from './members.ts';
 import { passwordId } from './passwords.ts';

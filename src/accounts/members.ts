@@ -2,13 +2,13 @@ import { Refusal } from '../contract/errors.ts';
 import { type Role, roleIn } from '../contract/roles.ts';
 import type { WebhookEventData } from '../contract/webhook-events.ts';
 import type { AuditEntry, User } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { listIdentities, removeIdentity } from './identity-providers.ts';
 import { dropPasskeys } from './passkeys.ts';
-import { checkTierLimit } from './plans.ts';
+import { checkTierLimit } from './tiers.ts';
 import { dropPrivateViews } from './views.ts';
 
 /** Maximum number of teams per user. An access token lists all teams of its user, and an overlong token is rejected. */

@@ -3,7 +3,7 @@ import { changesBetween } from './audit-log.ts';
 import { mustExist } from './checks.ts';
 import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';
-import { checkTierLimit, getTier } from './plans.ts';
+import { checkTierLimit, getTier } from './tiers.ts';
 
 const undeclared: MetricSettings = { kind: 'counter', unit: null };
 

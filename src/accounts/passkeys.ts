@@ -2,7 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import { maxPasskeys } from '../contract/sign-in.ts';
 import type { Passkey } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import { checkLimit, checkName, missing } from './checks.ts';
 import { hashSecret } from './secrets.ts';
 import type { Reader } from './store/account-store.ts';

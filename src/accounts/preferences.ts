@@ -7,7 +7,7 @@ import {
   type PreferencesPatch,
 } from '../contract/shapes/preferences.ts';
 import type { User } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import { checkLimit } from './checks.ts';
 
 export function getPreferences({ preferences }: Pick<User, 'preferences'>): Preferences {

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import type { Factor } from '../contract/sign-in.ts';
 import type { Totp } from '../storage/lmdb/auth-records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import { mustExist } from './checks.ts';
 import type { DirectorySources } from './directory.ts';
 import { describeTarget } from './members.ts';

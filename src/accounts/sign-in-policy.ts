@@ -2,7 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import { roleIn } from '../contract/roles.ts';
 import type { SecondFactorRule } from '../contract/shapes/sign-in-policy.ts';
 import type { SignInPolicy, User } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import type { Directory } from './directory.ts';
 import { hasPassword } from './passwords.ts';
 import type { Reader } from './store/account-store.ts';

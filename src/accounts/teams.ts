@@ -1,14 +1,14 @@
 import { Refusal } from '../contract/errors.ts';
-import type { Tier, TierLimit } from '../contract/plans.ts';
 import type { Role } from '../contract/roles.ts';
+import type { Tier, TierLimit } from '../contract/tiers.ts';
 import type { AuditEntry, Team } from '../storage/lmdb/records.ts';
 import { type Accounts, ofTeam } from './accounts.ts';
 import { isCounted } from './application-keys.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { join, leave, listAdmins, listMembers } from './members.ts';
-import { checkTierLimit, defaultTier, excess } from './plans.ts';
 import { newId, type RandomBytes } from './secrets.ts';
+import { checkTierLimit, defaultTier, excess } from './tiers.ts';
 
 interface NewTeam {
   readonly plan?: Tier;

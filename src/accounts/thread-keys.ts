@@ -1,8 +1,8 @@
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Outbox } from '../runtime/outbox.ts';
+import { type ThreadKeyEvents, UnwrittenRefusals } from './key-events.ts';
 import { type KeyHolder, KeyIndex } from './key-index.ts';
-import { type ThreadKeyEvents, UnwrittenRefusals } from './key-marks.ts';
 import { type AccountStore, asWrites, type Write } from './store/account-store.ts';
 
 /** Tables of `KeyIndex`. They contain only hashes of secret keys, and the texts of public keys. */

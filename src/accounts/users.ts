@@ -1,15 +1,15 @@
 import { Refusal } from '../contract/errors.ts';
 import { isEmail } from '../contract/names.ts';
 import type { AuditEntry, User } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory, DirectorySources } from './directory.ts';
 import { noteLink } from './invitations.ts';
 import { announceMember, checkOtherAdmins, describeTarget, drop, listMembers, maxTeams } from './members.ts';
 import { passwordFault, refusedPassword } from './password-rules.ts';
-import { checkTierLimit } from './plans.ts';
 import { newId } from './secrets.ts';
+import { checkTierLimit } from './tiers.ts';
 
 /** A new user. The first team is the primary one. */
 export type NewUser = Pick<

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import { maxViews, type NewView, type ViewPatch } from '../contract/shapes/view.ts';
 import type { Application, StoredView } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { newId } from './secrets.ts';

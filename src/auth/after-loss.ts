@@ -1,4 +1,4 @@
-import { system } from '../accounts/account-draft.ts';
+import { system } from '../accounts/account-transaction.ts';
 import { auditKey } from '../accounts/audit-log.ts';
 import { newSigningKey } from '../accounts/signing-keys.ts';
 import type { Change, Transaction } from '../accounts/store/account-store.ts';

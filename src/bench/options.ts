@@ -1,5 +1,5 @@
 import type { Arguments } from '../cli/command.ts';
-import { UsageError } from '../cli/flags.ts';
+import { UsageError } from '../cli/options.ts';
 import { settings } from '../contract/config-schema.ts';
 import { usableCores } from '../runtime/cores.ts';
 import { loadConfig } from '../serve/config/config.ts';

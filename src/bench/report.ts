@@ -1,6 +1,6 @@
 import { type Html, html } from '../auth/browser/pages/html.ts';
 import { computeMicros, formatCombination, formatCount, type Measurement, threadRoles } from './measurement.ts';
-import { type BenchResult, listFindings } from './outcome.ts';
+import { type BenchResult, listFindings } from './result.ts';
 import { describeLoad, stageColumns, whole } from './table.ts';
 
 /** Colours of the console, which are distinguishable without red and green. */

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { type Api, openApi } from '../cli/api.ts';
 import type { Arguments } from '../cli/command.ts';
 import type { Context } from '../cli/context.ts';
-import { UsageError } from '../cli/flags.ts';
+import { UsageError } from '../cli/options.ts';
 import { readServerUrl } from '../cli/server-url.ts';
 import { openAccess } from '../cli/session.ts';
 import { clientVariables } from '../contract/client-variables.ts';

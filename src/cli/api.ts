@@ -2,7 +2,7 @@ import type { RefusalCode } from '../contract/refusals.ts';
 import type { Arguments } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure, findFailureKind } from './failure.ts';
-import { UsageError } from './flags.ts';
+import { UsageError } from './options.ts';
 import { type JsonResponse, notUnderstood, readFields, readText, send, sendForRows } from './send.ts';
 import { type Access, openAccess, resolveServerUrl, signInFirst } from './session.ts';
 

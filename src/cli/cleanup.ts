@@ -5,7 +5,7 @@ import { verdictWord } from '../contract/verdicts.ts';
 import { connect, type Item } from './api.ts';
 import { clientCommand } from './client-command.ts';
 import type { Arguments } from './command.ts';
-import { appOption, jsonOption, urlOption } from './common-flags.ts';
+import { appOption, jsonOption, urlOption } from './common-options.ts';
 import type { Context } from './context.ts';
 import { findApplication } from './find.ts';
 import { printJson, printTable } from './print.ts';
@@ -13,7 +13,7 @@ import { printable } from './show.ts';
 
 export const cleanup = clientCommand({
   name: 'features cleanup',
-  summary: 'List the features that can go, with evidence, owners and places in the code',
+  summary: 'List the features that can be removed, with evidence, owners and places in the code',
   options: [
     option('markdown', 'Print the text of a pull request that removes them', { excludes: ['json'] }),
     ...[appOption, urlOption, jsonOption],
@@ -32,13 +32,13 @@ async function listCleanup(given: Arguments, context: Context): Promise<number> 
   const found = response as unknown as Cleanup;
   const { items, total, blockedTotal, pullRequest } = found;
   if (given.has('json')) printJson(context, response);
-  else if (items.length === 0) context.err('No feature can go\n');
+  else if (items.length === 0) context.err('No feature can be removed\n');
   else if (given.has('markdown'))
     context.out(pullRequest === null ? '' : `# ${pullRequest.title}\n\n${pullRequest.body}`);
   else printTable(context, columns, items as unknown as readonly Item[]);
   if (!given.has('json')) {
-    const more = total > items.length ? `; ${total - items.length} more can go after these` : '';
-    context.err(printable(`Cannot go yet: ${blockedTotal}${more}`));
+    const more = total > items.length ? `; ${total - items.length} more can be removed after these` : '';
+    context.err(printable(`Cannot be removed yet: ${blockedTotal}${more}`));
     context.err('\n');
   }
   return 0;

@@ -1,5 +1,5 @@
 import type { Operand, Option } from '../contract/shapes/option.ts';
-import { readArguments, UsageError, unknownWord } from './flags.ts';
+import { readArguments, UsageError, unknownWord } from './options.ts';
 
 /** The parts of the process available to commands. */
 export interface Terminal {

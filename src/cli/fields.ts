@@ -3,7 +3,7 @@ import type { Api } from './api.ts';
 import type { Arguments } from './command.ts';
 import type { Context } from './context.ts';
 import { findApplication, ownerIn, teamId, userId } from './find.ts';
-import { UsageError } from './flags.ts';
+import { UsageError } from './options.ts';
 import { readJsonFile, readSecretFile } from './secret-file.ts';
 
 export class Reader {

@@ -4,7 +4,7 @@ import { resources } from '../contract/resources/resources.ts';
 import type { Api, Item } from './api.ts';
 import type { Arguments } from './command.ts';
 import { Failure } from './failure.ts';
-import { UsageError } from './flags.ts';
+import { UsageError } from './options.ts';
 import { readItems } from './report.ts';
 import { readFields } from './send.ts';
 import { printable } from './show.ts';

@@ -4,11 +4,11 @@ import { option } from '../contract/shapes/option.ts';
 import { type Api, connect, type Item, type Query } from './api.ts';
 import { clientCommand, tableNotes } from './client-command.ts';
 import type { Arguments } from './command.ts';
-import { jsonOption, urlOption } from './common-flags.ts';
+import { jsonOption, urlOption } from './common-options.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { environmentIn, findApplication } from './find.ts';
-import { UsageError } from './flags.ts';
+import { UsageError } from './options.ts';
 import { printJson, printTable } from './print.ts';
 
 export const health = clientCommand({

@@ -13,7 +13,7 @@ import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { buildQuery, Reader } from './fields.ts';
 import { environmentIn, find, findApplication } from './find.ts';
-import { UsageError } from './flags.ts';
+import { UsageError } from './options.ts';
 import { printJson, printRows, printTable } from './print.ts';
 import { type Report, readItems, type Sheet, times } from './report.ts';
 import { printable, show } from './show.ts';

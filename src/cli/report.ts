@@ -3,7 +3,7 @@ import type { AnyColumns } from '../contract/resources/column.ts';
 import { type Field, option, rangeOptions } from '../contract/shapes/option.ts';
 import type { Item } from './api.ts';
 import type { Syntax } from './command.ts';
-import { appOption, formatOption, jsonOption, urlOption } from './common-flags.ts';
+import { appOption, formatOption, jsonOption, urlOption } from './common-options.ts';
 
 /** A report of the management API on an application. */
 export interface Report {

@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { buildQuery, Reader } from './fields.ts';
 import { checkOnlyOne, find, missing, ownerPath } from './find.ts';
-import { UsageError } from './flags.ts';
+import { UsageError } from './options.ts';
 import { printJson, printRecord, printRows, printTable } from './print.ts';
 import { confirm } from './prompt.ts';
 import { articled, type Verb, type VerbCommand } from './resource.ts';

@@ -1,7 +1,7 @@
 import type { Action, Resource } from '../contract/resources/resource.ts';
 import { type Option, option, teamOption } from '../contract/shapes/option.ts';
 import type { Syntax } from './command.ts';
-import { appOption, formatOption, jsonOption, urlOption, yesOption } from './common-flags.ts';
+import { appOption, formatOption, jsonOption, urlOption, yesOption } from './common-options.ts';
 import { capital } from './show.ts';
 
 export type Verb = 'list' | 'show' | 'create' | 'update' | 'act' | 'delete';

@@ -1,5 +1,5 @@
 import type { Terminal } from './command.ts';
-import { UsageError } from './flags.ts';
+import { UsageError } from './options.ts';
 
 /**
  * Reads the first line of the file that an option names, or of standard input for `-`. Messages do not repeat the value

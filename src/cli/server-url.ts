@@ -1,5 +1,5 @@
 import { hasPortZero } from '../contract/port-zero.ts';
-import { UsageError } from './flags.ts';
+import { UsageError } from './options.ts';
 
 /** The default server: where `serve` listens by default. */
 export const usualUrl = 'http://127.0.0.1:8080';

@@ -1,7 +1,7 @@
 import { clientVariables } from '../contract/client-variables.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { UsageError } from './flags.ts';
+import { UsageError } from './options.ts';
 import { readSecret } from './secret-file.ts';
 import { readServerUrl, usualUrl } from './server-url.ts';
 import { openTokenStore, type StoredSession, type TokenStore, withSession } from './token-store.ts';

@@ -1,5 +1,5 @@
 import { type Syntax, secondWords, type Terminal } from '../cli/command.ts';
-import { UsageError, unknownWord } from '../cli/flags.ts';
+import { UsageError, unknownWord } from '../cli/options.ts';
 import { groups, type Setting, settings } from '../contract/config-schema.ts';
 import { nearestKnown } from '../contract/nearest.ts';
 import type { Operand, Option } from '../contract/shapes/option.ts';

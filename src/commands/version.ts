@@ -1,6 +1,6 @@
 import { version as number } from '../../package.json' with { type: 'json' };
 import type { Terminal } from '../cli/command.ts';
-import { readOptions } from '../cli/flags.ts';
+import { readOptions } from '../cli/options.ts';
 
 /**
  * Prints the version of the program, its runtime and its platform.

@@ -7,13 +7,13 @@ import { resource } from './api/client.ts';
 import { usePoll } from './api/poll.ts';
 import { trouble, user } from './api/session.ts';
 import { root } from './api/settings.ts';
+import { Announcer } from './components/announce.tsx';
+import { Guarded, NoEnvironment, NotFound, Pending } from './components/failure.tsx';
+import { Shortcuts } from './components/shortcuts.tsx';
+import { useTitle } from './components/title.ts';
 import { Frame } from './frame/frame.tsx';
 import { SignInAgain } from './frame/sign-in-again.tsx';
 import { type ConsoleRoute, routes } from './pages/routes.ts';
-import { Announcer } from './parts/announce.tsx';
-import { Guarded, NoEnvironment, NotFound, Pending } from './parts/failure.tsx';
-import { Shortcuts } from './parts/shortcuts.tsx';
-import { useTitle } from './parts/title.ts';
 import { ApplicationsReader, applications, applicationsError, InTimeZone } from './reader/reader.tsx';
 
 const pages = routes.map(({ path, load }) => ({ path: root + path, component: lazyPage(load) }));

@@ -12,7 +12,7 @@ export const storeUnavailable = {
 export const onlyCounts = (reason: string) =>
   `${reason}. This node still counts, but cannot manage resources; try again later`;
 
-/** Detail of `engine_unavailable`. */
+/** Detail of `postgres_unavailable`. */
 export const postgresUnavailable = onlyCounts('PostgreSQL is not available');
 
 /** The refusal of a request, with its reason. The caller sees it, so it must not contain secrets. */
@@ -39,5 +39,5 @@ export class Refusal extends Error {
  * reason.
  */
 export function postgresAway(): Refusal {
-  return new Refusal('engine_unavailable', postgresUnavailable, 2);
+  return new Refusal('postgres_unavailable', postgresUnavailable, 2);
 }

@@ -146,8 +146,8 @@ export const healthRules = {
   },
   flags_can_go: {
     severity: 'info',
-    one: '1 flag can go',
-    many: 'flags can go',
+    one: '1 flag can be removed',
+    many: 'flags can be removed',
     when: `The verdict on a flag is ${removableKinds.map((kind) => `\`${kind}\``).join(' or ')}, and the flag is not archived. An undeclared flag must be \`safe_to_remove\`.`,
     event: 'flag.verdict_changed',
     alert: null,

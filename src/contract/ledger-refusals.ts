@@ -6,6 +6,8 @@ export interface RefusalDescription {
   readonly title: string;
   /** Description of the event, for readers of the ledger; by default the title. */
   readonly meaning?: string;
+  /** Code of earlier builds. Responses have it as `formerCode` until the release after 0.2. */
+  readonly formerly?: string;
   /** The action that solves the problem. */
   readonly remedy: string;
 }
@@ -141,7 +143,8 @@ export const ledgerRefusals = {
     meaning: 'The store could not accept data',
     remedy: 'Retry later. Check the free disk space and the log',
   },
-  engine_unavailable: {
+  postgres_unavailable: {
+    formerly: 'engine_unavailable',
     status: 503,
     title: 'PostgreSQL is unreachable right now',
     meaning: 'The PostgreSQL that all nodes share could not be reached',

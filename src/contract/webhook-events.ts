@@ -64,7 +64,7 @@ interface DigestData {
       readonly undeclared: number;
       readonly archivedButAsked: number;
     };
-    /** Flags that can go, at most 10. */
+    /** Flags that can be removed, at most 10. */
     readonly canGo: readonly {
       readonly feature: string;
       readonly verdict: VerdictKind;
@@ -179,7 +179,7 @@ export const webhookEvents = {
     }),
   }),
   'digest.weekly': event<DigestData>({
-    when: 'Monday, 8:00 UTC: the flags that can go, with their owners',
+    when: 'Monday, 8:00 UTC: the flags that can be removed, with their owners',
     example: {
       week: { from: '2026-01-19T08:00:00.000Z', to: '2026-01-26T08:00:00.000Z' },
       applications: [
@@ -394,7 +394,7 @@ const mostInDigest = 10;
 function digestMessage({ week, applications, applicationsLeftOut, team }: DigestData & OfTeam): EventMessage {
   const total = applications.reduce((sum, { counts }) => sum + counts.canGo, 0);
   const features = applications.flatMap(({ application, canGo }) =>
-    canGo.map((feature) => ['Can go', digestFeature(application.name, feature)] as const),
+    canGo.map((feature) => ['Can be removed', digestFeature(application.name, feature)] as const),
   );
   const [only] = applications;
   return {
@@ -404,7 +404,7 @@ function digestMessage({ week, applications, applicationsLeftOut, team }: Digest
         ({ application, counts }) => ['Application', digestCounts(application.name, counts)] as const,
       ),
       ...features.slice(0, mostInDigest),
-      ...(total > mostInDigest ? [['More', [`${total - mostInDigest} more can go`]] as const] : []),
+      ...(total > mostInDigest ? [['More', [`${total - mostInDigest} more can be removed`]] as const] : []),
       ...(applicationsLeftOut > 0 ? [['Left out', [`${applicationsLeftOut} more applications`]] as const] : []),
     ],
     page: { path: applications.length === 1 && only ? ['apps', only.application.id] : [] },
@@ -413,8 +413,8 @@ function digestMessage({ week, applications, applicationsLeftOut, team }: Digest
 }
 
 function canGoText(count: number): string {
-  if (count === 0) return 'no flag can go';
-  return count === 1 ? '1 flag can go' : `${count} flags can go`;
+  if (count === 0) return 'no flag can be removed';
+  return count === 1 ? '1 flag can be removed' : `${count} flags can be removed`;
 }
 
 type InDigest = DigestData['applications'][number];
@@ -422,7 +422,7 @@ type InDigest = DigestData['applications'][number];
 function digestCounts(name: string, { flags, canGo, undeclared, archivedButAsked }: InDigest['counts']): Words {
   const counts = [
     `${flags} flags`,
-    `${canGo} can go`,
+    `${canGo} can be removed`,
     undeclared > 0 && `${undeclared} undeclared`,
     archivedButAsked > 0 && `${archivedButAsked} archived but requested`,
   ];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { newPassword } from '../accounts/passwords.ts';
 import { type FirstCredentials, prepareData } from '../accounts/prepare.ts';
 import type { Arguments, Terminal } from '../cli/command.ts';
-import { UsageError } from '../cli/flags.ts';
+import { UsageError } from '../cli/options.ts';
 import { loadHttpEngine } from '../http/engines/runtime.ts';
 import { authority } from '../runtime/addresses.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';

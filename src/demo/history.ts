@@ -14,7 +14,7 @@ import { digestIdentity, openDigestSecret } from '../storage/lmdb/instances.ts';
 import type { LedgerLine } from '../storage/lmdb/ledger.ts';
 import type { Environment, KeyRefusals } from '../storage/lmdb/records.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import type { DemoFeature } from './flags.ts';
+import type { DemoFeature } from './features.ts';
 import { brokenSenders, type KeyName, ledgerSource, metrics, programs } from './programs.ts';
 import { Random, type Shares } from './random.ts';
 import type { RefusedByKey, Shop } from './shop.ts';

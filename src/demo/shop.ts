@@ -13,7 +13,7 @@ import { createUser } from '../accounts/users.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import type { Application, KeyRefusals, KeyType } from '../storage/lmdb/records.ts';
-import { type DemoFeature, features } from './flags.ts';
+import { type DemoFeature, features } from './features.ts';
 import { brokenSenders, type KeyName, metrics, type ProgramName, shopOrigin } from './programs.ts';
 import { historyDays } from './story.ts';
 

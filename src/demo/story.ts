@@ -1,6 +1,6 @@
 import { type Hash64, hashIdentity } from '../storage/aggregate/user-hash.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import { type DemoFeature, features } from './flags.ts';
+import { type DemoFeature, features } from './features.ts';
 import type { BrokenSender, Program } from './programs.ts';
 import { atShare, hashToChance, Random, type Shares } from './random.ts';
 

@@ -3,7 +3,7 @@ import { bytesField, joinFields, numberField } from '../grpc/protobuf.ts';
 import { messageFrame } from '../grpc/protocol.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import type { DemoFeature } from './flags.ts';
+import type { DemoFeature } from './features.ts';
 import {
   type BrokenSender,
   brokenSenders,

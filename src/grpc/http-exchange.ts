@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { Refusal } from '../contract/errors.ts';
-import { problem } from '../http/answer.ts';
 import { BodyInbox } from '../http/engines/body-inbox.ts';
 import { framingFault, isPlainPath, resolvable } from '../http/engines/head.ts';
 import { maxHead, secondsAllowed, tooSlow } from '../http/engines/limits.ts';
-import { type DefaultHeaders, oneLine, withHeaders } from '../http/engines/reply-headers.ts';
+import { type DefaultHeaders, oneLine, withHeaders } from '../http/engines/response-headers.ts';
+import { problem } from '../http/responses.ts';
 import type { AddressFinder, BodyChunks, ByteBudget, Dispatch, HttpResponse, Request } from '../http/types.ts';
 import type { Connection } from './acceptor.ts';
 import type { StreamObserver, WatchedStream } from './guard.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import type { DefaultHeaders } from '../http/engines/reply-headers.ts';
+import type { DefaultHeaders } from '../http/engines/response-headers.ts';
 import type { SlowRequests } from '../http/slow-requests.ts';
 import type { AddressFinder, Dispatch } from '../http/types.ts';
 import type { Clock } from '../runtime/clock.ts';

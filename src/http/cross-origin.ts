@@ -1,5 +1,5 @@
 import { Refusal } from '../contract/errors.ts';
-import { problem } from './answer.ts';
+import { problem } from './responses.ts';
 import type { HttpResponse, Route } from './types.ts';
 
 const requestHeaders = 'authorization, content-type, if-match';

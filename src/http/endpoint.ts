@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { DeepReadonly, DocumentOptions } from '../contract/shapes/fields.ts';
-import type { TypedResponse } from './answer.ts';
+import type { TypedResponse } from './responses.ts';
 import type { Handler, Route } from './types.ts';
 
 /** A JSON Schema, or a section of the OpenAPI document: plain JSON. */

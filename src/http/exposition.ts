@@ -2,8 +2,8 @@ import type { Metric } from 'prom-client';
 import { Refusal } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Histogram } from '../runtime/histogram.ts';
-import { problem } from './answer.ts';
 import type { Group } from './endpoint.ts';
+import { problem } from './responses.ts';
 import type { Request } from './types.ts';
 
 interface ExpositionDeps {

@@ -3,10 +3,10 @@ import { type Clock, systemClock } from '../runtime/clock.ts';
 import { toRefusal } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { inSpan, type Span } from '../runtime/spans.ts';
-import { problem } from './answer.ts';
 import { percentDecode } from './pairs.ts';
 import { RequestIds, requestIdHeader, withRequestId } from './request-ids.ts';
 import { RequestTotals, type RouteTotals } from './request-totals.ts';
+import { problem } from './responses.ts';
 import type { RequestSummary } from './slow-requests.ts';
 import { SlowRequests } from './slow-requests.ts';
 import {

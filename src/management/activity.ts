@@ -14,10 +14,10 @@ import { emptyRange, range } from '../reports/usage/report-range.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Application, AuditEntry } from '../storage/lmdb/records.ts';
 import type { Caller } from './access.ts';
-import { page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment, unknownEnvironment } from './environments.ts';
 import { format, orInRows, respondWithRows, rowsWanted } from './format.ts';
+import { page } from './responses.ts';
 
 /** Maximum number of rows of an export. */
 const maxRows = 10_000;

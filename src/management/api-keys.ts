@@ -12,19 +12,19 @@ import {
 } from '../accounts/api-keys.ts';
 import { nameRule, readTime, timeRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { describeTierLimit } from '../accounts/plans.ts';
 import { readPublicKeys } from '../accounts/public-keys.ts';
+import { describeTierLimit } from '../accounts/tiers.ts';
 import { readTrust } from '../accounts/trusts.ts';
 import { ApiKey, ApiKeyPatch, ApiKeyShownOnce, NewApiKey, plainKeySettings } from '../contract/shapes/api-key.ts';
 import { pick } from '../contract/shapes/fields.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { createPage, paging } from '../http/lists.ts';
+import { ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { PublicKey, Trust } from '../storage/lmdb/auth-records.ts';
 import type { ApiKey as StoredApiKey } from '../storage/lmdb/records.ts';
-import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { created, done, made, page } from './responses.ts';
 import type { Services } from './services.ts';
 
 const access = { within: 'team', least: 'Admin' } as const;

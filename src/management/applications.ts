@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { createApplication, deleteApplication, maxOrigins, patchApplication } from '../accounts/applications.ts';
 import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import { judgeOrigin } from '../accounts/origins.ts';
-import { describeTierLimit } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/tiers.ts';
 import {
   Application,
   ApplicationPatch,
@@ -11,15 +11,15 @@ import {
   plainApplicationSettings,
 } from '../contract/shapes/application.ts';
 import { type DeepReadonly, pick } from '../contract/shapes/fields.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { createPage, paging } from '../http/lists.ts';
+import { ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
 import { checkManages, notInTeam, visibleTo } from './access.ts';
-import { checkMatch, created, done, made, oneTagged, page, tagged } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { showEnvironment } from './environments.ts';
+import { checkMatch, created, done, made, oneTagged, page, tagged } from './responses.ts';
 
 const originCheck = endpoint('GET /applications/:id/origin-check', {
   access: { within: 'application', least: 'Viewer' },

@@ -3,13 +3,13 @@ import { auditEntries, findApplicationId, showEntry } from '../accounts/audit-lo
 import { isInstallationAdmin } from '../accounts/teams.ts';
 import { AuditEntry } from '../contract/shapes/audit-entry.ts';
 import { type Page, text } from '../contract/shapes/fields.ts';
-import { ok } from '../http/answer.ts';
 import { paging, readCursor, writeCursor } from '../http/lists.ts';
 import type { QueryOf } from '../http/query-reader.ts';
+import { ok } from '../http/responses.ts';
 import { range } from '../reports/usage/report-range.ts';
 import type { AuditEntry as StoredEntry } from '../storage/lmdb/records.ts';
-import { page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { page } from './responses.ts';
 import type { Services } from './services.ts';
 
 const filters = {

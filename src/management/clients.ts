@@ -1,8 +1,8 @@
 import { ofTeam } from '../accounts/accounts.ts';
 import { createClient, deleteClient } from '../accounts/clients.ts';
-import { describeTierLimit } from '../accounts/plans.ts';
 import { readPublicKeys } from '../accounts/public-keys.ts';
 import { reservedName } from '../accounts/reserved-names.ts';
+import { describeTierLimit } from '../accounts/tiers.ts';
 import { type DeepReadonly, pick } from '../contract/shapes/fields.ts';
 import {
   NewSignInClient,
@@ -10,12 +10,12 @@ import {
   SignInClient,
   SignInClientShownOnce,
 } from '../contract/shapes/sign-in-client.ts';
-import { ok } from '../http/answer.ts';
 import { createPage, paging } from '../http/lists.ts';
+import { ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
-import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { created, done, made, page } from './responses.ts';
 
 export const clients: Group = {
   tag: 'Sign-in clients',

@@ -2,13 +2,13 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { sentNameRule } from '../accounts/checks.ts';
 import { deleteScan, foundIn, linkTo, putScan, tooManyScans } from '../accounts/code-scans.ts';
 import { type FeatureCode, NewCodeScan, CodeScan as Shown } from '../contract/shapes/code-scan.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { cutPage, namePage, paging } from '../http/lists.ts';
+import { ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application, CodeScan } from '../storage/lmdb/records.ts';
-import { done, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { done, page } from './responses.ts';
 
 /** Maximum size of an uploaded scan. */
 const maxBody = 4 * 1024 * 1024;

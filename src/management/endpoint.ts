@@ -4,7 +4,6 @@ import { missing } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { ChallengeError, UnauthorizedError } from '../auth/oauth/validation.ts';
 import { postgresUnavailable, storeUnavailable } from '../contract/errors.ts';
-import { createResponder, noContent, problem, type TypedResponse } from '../http/answer.ts';
 import { bodyRefusals } from '../http/body.ts';
 import {
   Challenge,
@@ -24,6 +23,7 @@ import { tooLarge } from '../http/engines/limits.ts';
 import { jsonBody, maxJsonBody } from '../http/json-body.ts';
 import { maxLimit } from '../http/lists.ts';
 import { type QueryOf, queryParameters, queryReader } from '../http/query-reader.ts';
+import { createResponder, noContent, problem, type TypedResponse } from '../http/responses.ts';
 import { pathNotUtf8 } from '../http/router.ts';
 import type { Handler, HttpResponse, Params, Request, Route } from '../http/types.ts';
 import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
@@ -40,7 +40,7 @@ import {
   tooManyRequests,
   type Within,
 } from './access.ts';
-import { changedSince, freshly, freshnessHeaders } from './answers.ts';
+import { changedSince, freshly, freshnessHeaders } from './responses.ts';
 import type { Claims, Services } from './services.ts';
 
 export type Group = GroupOf<Services>;
@@ -293,7 +293,7 @@ function usualRefusals(method: string, path: string, declared: EndpointDescripti
       within !== 'installation' && { not_found: missing(within), not_in_team: notInTeam[within] }),
     ...(matches && { precondition_failed: changedSince }),
     rate_limited: tooManyRequests,
-    engine_unavailable: postgresUnavailable,
+    postgres_unavailable: postgresUnavailable,
     ...(method !== 'GET' && { store_unavailable: storeUnavailable.changeNotKept }),
   };
 }

@@ -1,15 +1,15 @@
 import Type from 'typebox';
 import { createEnvironment, deleteEnvironment, environmentExists } from '../accounts/applications.ts';
 import { sentNameRule } from '../accounts/checks.ts';
-import { describeTierLimit } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/tiers.ts';
 import { Refusal } from '../contract/errors.ts';
 import { Environment, NewEnvironment } from '../contract/shapes/application.ts';
-import { ok } from '../http/answer.ts';
 import { createPage, paging } from '../http/lists.ts';
+import { ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Environment as StoredEnvironment } from '../storage/lmdb/records.ts';
-import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { created, done, made, page } from './responses.ts';
 
 export const unknownEnvironment = 'The application has no such environment';
 

@@ -17,7 +17,7 @@ import {
 } from '../accounts/experiments.ts';
 import { intendedAt } from '../accounts/feature-settings.ts';
 import { findOwners } from '../accounts/owners.ts';
-import { describeTierLimit } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/tiers.ts';
 import { Refusal } from '../contract/errors.ts';
 import {
   Experiment,
@@ -30,17 +30,17 @@ import {
   plainPlanSettings,
 } from '../contract/shapes/experiment.ts';
 import { type DeepReadonly, pick, text } from '../contract/shapes/fields.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { createPage, paging } from '../http/lists.ts';
+import { ok } from '../http/responses.ts';
 import { progressText } from '../reports/experiments/experiment-text.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment, unknownEnvironment } from './environments.ts';
 import { computeReport, listAmounts } from './experiment-task.ts';
+import { created, done, made, page } from './responses.ts';
 import type { Services } from './services.ts';
 
 const path = '/applications/:id/experiments/:experimentId';

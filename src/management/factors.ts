@@ -4,12 +4,12 @@ import { removeTotp } from '../accounts/second-factors.ts';
 import { demandsSecondFactor } from '../accounts/sign-in-policy.ts';
 import { Passkey, PasskeyList, PasskeyPatch } from '../contract/shapes/passkey.ts';
 import { Totp } from '../contract/shapes/totp.ts';
-import { noContent, ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
+import { noContent, ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Passkey as StoredPasskey } from '../storage/lmdb/auth-records.ts';
-import { done } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { done } from './responses.ts';
 import { checkManagesSignIn } from './users.ts';
 
 export const passkeys: Group = {

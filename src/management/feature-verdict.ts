@@ -1,8 +1,8 @@
 import { Refusal } from '../contract/errors.ts';
 import { FeatureSplit } from '../contract/shapes/split.ts';
 import { FeatureSenders, Verdict } from '../contract/shapes/verdict.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
+import { ok } from '../http/responses.ts';
 import { columnsIn } from '../reports/exports/row-writer.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { undeclared } from '../reports/verdicts/verdict-reasons.ts';

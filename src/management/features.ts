@@ -13,7 +13,7 @@ import {
   tooManyNotes,
 } from '../accounts/features.ts';
 import { findOwners } from '../accounts/owners.ts';
-import { describeTierLimit } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/tiers.ts';
 import { Refusal } from '../contract/errors.ts';
 import { nearest } from '../contract/nearest.ts';
 import {
@@ -30,7 +30,7 @@ import { verdictKinds } from '../contract/verdicts.ts';
 import { namePage, paging } from '../http/lists.ts';
 import { featureColumns } from '../reports/exports/make-export.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
-import type { Sights } from '../reports/shared-sights.ts';
+import type { Sights } from '../reports/shared-sightings.ts';
 import { type FeatureSight, merge, neverSeen, type Sight } from '../reports/usage/sights.ts';
 import { type Staleness, showFeature } from '../reports/verdicts/features-report.ts';
 import { timeText } from '../runtime/rfc3339.ts';
@@ -40,12 +40,12 @@ import type {
   FeatureNote,
   RolloutStep as StoredStep,
 } from '../storage/lmdb/records.ts';
-import { checkMatch, created, done, made, madeTagged, oneTagged, page, tagged, withTag } from './answers.ts';
 import { showCode } from './code-scans.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment, findEnvironments, unknownEnvironment } from './environments.ts';
 import { format, orInRows, respondWithReport } from './format.ts';
 import { allOwners, namesOwned } from './owned.ts';
+import { checkMatch, created, done, made, madeTagged, oneTagged, page, tagged, withTag } from './responses.ts';
 import type { Services } from './services.ts';
 
 export const unknownFeature = 'Unknown feature: it is not declared, and no packet has named it';

@@ -3,9 +3,9 @@
  * of rows.
  */
 import Type from 'typebox';
-import { type JsonBytes, ok, RawBody, type TypedResponse } from '../http/answer.ts';
 import type { DeclaredResponse, Headers } from '../http/endpoint.ts';
 import { typeFor } from '../http/negotiation.ts';
+import { type JsonBytes, ok, RawBody, type TypedResponse } from '../http/responses.ts';
 import type { Request } from '../http/types.ts';
 import type { ExportName, ExportTask } from '../reports/exports/make-export.ts';
 import { type Cell, type Columns, cellsIn, type RowFormat, RowWriter } from '../reports/exports/row-writer.ts';

@@ -13,16 +13,16 @@ import {
 } from '../contract/health.ts';
 import { Health, type HealthItem, type HealthSubject, maxSubjects } from '../contract/shapes/health.ts';
 import type { ConsolePage } from '../contract/webhook-events.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
+import { ok } from '../http/responses.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { DataFindings, FeatureFindingKind, FeatureFindings } from '../reports/verdicts/findings.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { ApiKey, Application, ApplicationKey } from '../storage/lmdb/records.ts';
 import type { Caller } from './access.ts';
-import { consolePath } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { anyEnvironment, findEnvironment } from './environments.ts';
+import { consolePath } from './responses.ts';
 import type { ComputedFindings } from './shared-findings.ts';
 
 const nothing = { count: 0, names: [] };

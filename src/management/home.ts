@@ -1,8 +1,8 @@
 import { healthKinds } from '../contract/health.ts';
 import type { Health } from '../contract/shapes/health.ts';
 import { Home, type HomeApplication, type HomeItem } from '../contract/shapes/home.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
+import { ok } from '../http/responses.ts';
 import { type ApplicationMessages, hoursShown } from '../reports/home-report.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { timeText } from '../runtime/rfc3339.ts';

@@ -4,18 +4,18 @@ import type { Directory } from '../accounts/directory.ts';
 import { storeUnavailable } from '../contract/errors.ts';
 import { notedHeader, nothingStored } from '../contract/notes.ts';
 import { type Exposure, Exposures } from '../contract/shapes/exposures.ts';
-import { noContent } from '../http/answer.ts';
 import { type Header, jsonResponse } from '../http/endpoint.ts';
+import { noContent } from '../http/responses.ts';
 import { columnsIn } from '../reports/exports/row-writer.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import { exposuresKey, oldestKept, readExposures } from '../storage/lmdb/exposures.ts';
 import { findProfile } from '../storage/lmdb/instances.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { seriesName } from '../storage/lmdb/series.ts';
-import { done } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
 import { format, orInRows, respondWithRows } from './format.ts';
+import { done } from './responses.ts';
 import type { Services } from './services.ts';
 
 /** Header of a response without removed records. */

@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-transaction.ts';
 import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import {
   createProvider,
@@ -23,17 +23,17 @@ import {
   NewIdentityProvider,
   ProviderCheck,
 } from '../contract/shapes/identity-provider.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { urlRule } from '../http/outbound/addresses.ts';
+import { ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type {
   LinkedIdentity as StoredIdentity,
   IdentityProvider as StoredProvider,
 } from '../storage/lmdb/auth-records.ts';
 import type { User as StoredUser } from '../storage/lmdb/records.ts';
-import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { created, done, made, page } from './responses.ts';
 import type { Services } from './services.ts';
 import { checkManagesSignIn } from './users.ts';
 

@@ -12,8 +12,8 @@ import {
 import { nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { byAge } from '../accounts/key-index.ts';
-import { describeTierLimit } from '../accounts/plans.ts';
 import { strongSecretLength } from '../accounts/secrets.ts';
+import { describeTierLimit } from '../accounts/tiers.ts';
 import {
   AdoptedToken,
   ApplicationKey,
@@ -23,13 +23,13 @@ import {
   type Warning,
 } from '../contract/shapes/application-key.ts';
 import { boolean } from '../contract/shapes/fields.ts';
-import { ok } from '../http/answer.ts';
 import { createPage, paging } from '../http/lists.ts';
+import { ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { KeyRefusals, RevokedKey, ApplicationKey as StoredKey } from '../storage/lmdb/records.ts';
-import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environments.ts';
+import { created, done, made, page } from './responses.ts';
 
 export const keys: Group = {
   tag: 'Application keys',

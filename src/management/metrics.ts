@@ -1,19 +1,19 @@
 import Type from 'typebox';
 import { reservedName } from '../accounts/declarations.ts';
 import { declareMetric, deleteMetric } from '../accounts/metrics.ts';
-import { describeTierLimit } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/tiers.ts';
 import { Refusal } from '../contract/errors.ts';
 import { boolean } from '../contract/shapes/fields.ts';
 import { Metric, MetricDeclaration } from '../contract/shapes/metric.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { namePage, paging } from '../http/lists.ts';
+import { ok } from '../http/responses.ts';
 import { metricColumns } from '../reports/exports/make-export.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import { showMetric } from '../reports/usage/measurements-report.ts';
-import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { format, orInRows, respondWithReport } from './format.ts';
+import { created, done, made, page } from './responses.ts';
 
 const declaredFilter = Type.Optional(
   boolean('`true`: only declared metrics; `false`: only metrics that were just seen.'),

@@ -3,10 +3,10 @@ import Type from 'typebox';
 import { listLeakedKeys } from '../accounts/application-keys.ts';
 import { declarationsVersion } from '../accounts/declarations.ts';
 import { Overview, OverviewUsers } from '../contract/shapes/overview.ts';
-import type { JsonBytes, TypedResponse } from '../http/answer.ts';
 import { type DeclaredResponse, type Header, jsonResponse } from '../http/endpoint.ts';
 import { isTagIn } from '../http/entity-tag.ts';
 import { codingFor } from '../http/negotiation.ts';
+import type { JsonBytes, TypedResponse } from '../http/responses.ts';
 import type { Request } from '../http/types.ts';
 import { columnsIn, listColumns } from '../reports/exports/row-writer.ts';
 import { listDays, overviewRange, readOverviewRange } from '../reports/overview/overview-range.ts';
@@ -15,12 +15,12 @@ import { tooManyReports } from '../reports/report-pool.ts';
 import type { PackedJson } from '../reports/shared-results.ts';
 import { range, timeZone } from '../reports/usage/report-range.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import { formatFreshness, freshnessHeaders } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
 import { findEnvironment, oneEnvironment } from './environments.ts';
 import { getStaleness } from './features.ts';
 import { format, orInRows, respondWithRows } from './format.ts';
 import { allOwners } from './owned.ts';
+import { formatFreshness, freshnessHeaders } from './responses.ts';
 import type { Services } from './services.ts';
 
 const headers = {

@@ -2,8 +2,8 @@ import { mustExist, tooMany } from '../accounts/checks.ts';
 import { getPreferences, putPreferences } from '../accounts/preferences.ts';
 import { Refusal } from '../contract/errors.ts';
 import { maxColumnPages, Preferences, PreferencesPatch } from '../contract/shapes/preferences.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
+import { ok } from '../http/responses.ts';
 import type { Caller } from './access.ts';
 import { endpoint, type Group } from './endpoint.ts';
 

@@ -4,13 +4,13 @@ import type { Directory } from '../accounts/directory.ts';
 import { byRank, rankName, searchWords } from '../contract/search-rank.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { type SearchResult, SearchResults } from '../contract/shapes/search.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
+import { ok } from '../http/responses.ts';
 import { tooManyReports } from '../reports/report-pool.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { type Caller, visibleTo } from './access.ts';
-import { consolePath } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { consolePath } from './responses.ts';
 import type { Services } from './services.ts';
 import { byTeam } from './team-figures.ts';
 

@@ -3,14 +3,14 @@ import { surplusName } from '../contract/names.ts';
 import { Deletion } from '../contract/shapes/deletion.ts';
 import { type RefusedToken, UnattributedReport } from '../contract/shapes/ledger.ts';
 import { ServiceStatus } from '../contract/shapes/status.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { cutPage, namePage, paging } from '../http/lists.ts';
+import { ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import { ledgerEntries, noApplication } from '../storage/lmdb/ledger.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import { page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { page } from './responses.ts';
 
 export const status: Group = {
   tag: 'Status',

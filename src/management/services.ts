@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-transaction.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { IssuerRules } from '../accounts/identity-providers.ts';
 import type { LinkLifetimes } from '../accounts/invitations.ts';
@@ -16,7 +16,7 @@ import type { UnattributedRefusals } from '../ingest/ledger/ledger.ts';
 import type { RecentChanges } from '../reports/activity/change-facts.ts';
 import type { ReportPool } from '../reports/report-pool.ts';
 import type { SharedResults } from '../reports/shared-results.ts';
-import type { SharedSights } from '../reports/shared-sights.ts';
+import type { SharedSights } from '../reports/shared-sightings.ts';
 import type { FreshnessDeps } from '../reports/usage/freshness.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Retention } from '../storage/lmdb/blocks.ts';

@@ -6,14 +6,14 @@ import { endSignIn, endsAt, findSessionUser, listSessionKeys, noteEnd } from '..
 import { byPassword } from '../auth/oauth/sign-ins.ts';
 import { Refusal } from '../contract/errors.ts';
 import { SessionList, type SignInSessions } from '../contract/shapes/session.ts';
-import { noContent, ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
+import { noContent, ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Session } from '../storage/lmdb/auth-records.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
 import type { Caller } from './access.ts';
-import { done } from './answers.ts';
 import { type Call, endpoint, type Group } from './endpoint.ts';
+import { done } from './responses.ts';
 import type { Services } from './services.ts';
 
 /** Maximum number of sign-ins in the list. */

@@ -1,8 +1,8 @@
 import { patchSignInPolicy, readSignInPolicy } from '../accounts/sign-in-policy.ts';
 import { SignInPolicy, SignInPolicyPatch } from '../contract/shapes/sign-in-policy.ts';
 import type { SignInPolicy as StoredPolicy } from '../storage/lmdb/records.ts';
-import { checkMatch, oneTagged, tagged } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { checkMatch, oneTagged, tagged } from './responses.ts';
 
 const access = { within: 'installation', least: 'Admin' } as const;
 

@@ -1,7 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
 import { findMember, lastAdmin, listAdmins, listMembers, putMember, removeMember } from '../accounts/members.ts';
-import { defaultTier, describeTierLimit, isMore } from '../accounts/plans.ts';
 import {
   countResources,
   createTeam,
@@ -11,19 +10,20 @@ import {
   isInstallationAdmin,
   patchTeam,
 } from '../accounts/teams.ts';
+import { defaultTier, describeTierLimit, isMore } from '../accounts/tiers.ts';
 import { settings } from '../contract/config-schema.ts';
 import { Refusal } from '../contract/errors.ts';
-import { limits, type Tier } from '../contract/plans.ts';
 import { type Allowance, kinds, NewTeam, Team, TeamLimits, TeamPatch } from '../contract/shapes/team.ts';
 import { Member, MemberPut } from '../contract/shapes/user.ts';
-import { noContent, ok } from '../http/answer.ts';
+import { limits, type Tier } from '../contract/tiers.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { createPage, paging } from '../http/lists.ts';
+import { noContent, ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Team as StoredTeam } from '../storage/lmdb/records.ts';
 import { checkManages } from './access.ts';
-import { checkMatch, created, done, made, oneTagged, page, tagged } from './answers.ts';
 import { type Call, endpoint, type Group } from './endpoint.ts';
+import { checkMatch, created, done, made, oneTagged, page, tagged } from './responses.ts';
 import { limitSettings, type Services } from './services.ts';
 import { ownRole, showMember } from './users.ts';
 

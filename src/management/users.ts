@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-transaction.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { missing, mustExist, nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
@@ -13,7 +13,7 @@ import {
 } from '../accounts/invitations.ts';
 import { tooManyPasswords } from '../accounts/password-pool.ts';
 import { hasPassword, noPasswordHash, temporary, withoutPassword } from '../accounts/passwords.ts';
-import { describeTierLimit } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/tiers.ts';
 import {
   applyUserPatch,
   checkNewUser,
@@ -36,14 +36,14 @@ import {
   NewResetLink,
 } from '../contract/shapes/invitation.ts';
 import { type Member, NewUser, User, UserPatch, UserShownOnce } from '../contract/shapes/user.ts';
-import { noContent, ok, type TypedResponse } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { createPage, paging } from '../http/lists.ts';
+import { noContent, ok, type TypedResponse } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { ApiKey, User as StoredUser } from '../storage/lmdb/records.ts';
 import { type Caller, checkManages, notInTeam } from './access.ts';
-import { checkMatch, created, done, EntityTagOfUser, made, oneTagged, page, tagged } from './answers.ts';
 import { type Call, endpoint, type Group } from './endpoint.ts';
+import { checkMatch, created, done, EntityTagOfUser, made, oneTagged, page, tagged } from './responses.ts';
 import type { Services } from './services.ts';
 
 const self = 'You cannot delete yourself; another Admin can';

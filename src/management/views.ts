@@ -2,13 +2,13 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { nameRule, tooMany } from '../accounts/checks.ts';
 import { createView, deleteView, listViews, onlyAuthor, patchView } from '../accounts/views.ts';
 import { maxViews, NewView, SavedView, ViewPatch } from '../contract/shapes/view.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { createPage, paging } from '../http/lists.ts';
+import { ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Application, StoredView } from '../storage/lmdb/records.ts';
-import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { created, done, made, page } from './responses.ts';
 
 /** `/api/v2/applications/{id}/views`. */
 export const views: Group = {

@@ -1,6 +1,6 @@
 import { ofTeam } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
-import { describeTierLimit } from '../accounts/plans.ts';
+import { describeTierLimit } from '../accounts/tiers.ts';
 import {
   Delivery,
   DeliveryDetail,
@@ -9,10 +9,10 @@ import {
   WebhookPatch,
   WebhookShownOnce,
 } from '../contract/shapes/webhook.ts';
-import { ok } from '../http/answer.ts';
 import { jsonResponse } from '../http/endpoint.ts';
 import { createPage, paging, readCursor, writeCursor } from '../http/lists.ts';
 import { urlRule } from '../http/outbound/addresses.ts';
+import { ok } from '../http/responses.ts';
 import { timeText } from '../runtime/rfc3339.ts';
 import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/records.ts';
 import { formatBody, getFormat } from '../webhooks/formats/formats.ts';
@@ -38,8 +38,8 @@ import {
   testWebhook,
   type WebhookPath,
 } from '../webhooks/webhooks.ts';
-import { created, done, made, page } from './answers.ts';
 import { endpoint, type Group } from './endpoint.ts';
+import { created, done, made, page } from './responses.ts';
 import type { Services } from './services.ts';
 
 const overlapHours = overlapMs / 3_600_000;

@@ -22,7 +22,7 @@ import type { Deletion } from '../storage/lmdb/records.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { loggedMint } from './entry.ts';
-import { linkAt, type NodeCondition, type Refuses } from './node-parts.ts';
+import { linkAt, type NodeCondition, type Refuses } from './node-deps.ts';
 import type { MainActions, ReplicaActions, ReplicaWorkerStart } from './replica-worker.ts';
 import type { SealRequest, SealResult } from './seal.ts';
 import type { Spool } from './spool.ts';

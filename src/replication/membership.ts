@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../runtime/clock.ts';
 import type { UsageStoreStatus } from '../storage/commit/usage-store.ts';
-import type { NodeDeps, NodeFacts, Refuses } from './node-parts.ts';
+import type { NodeDeps, NodeFacts, Refuses } from './node-deps.ts';
 import { checkId } from './postgres/checks.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import type { LogPosition } from './postgres/follower.ts';

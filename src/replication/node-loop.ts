@@ -4,7 +4,7 @@ import { Completeness, RequestQueue } from './completeness.ts';
 import { sameSettings } from './entry.ts';
 import { deregister } from './log.ts';
 import { JoinRefusal, Membership, type PostgresView, sendHeartbeat } from './membership.ts';
-import type { NodeDeps } from './node-parts.ts';
+import type { NodeDeps } from './node-deps.ts';
 import { isSameEntry } from './postgres/follower.ts';
 import { PostgresError, PostgresSetupError } from './postgres/postgres-error.ts';
 import { type Condition, logSession } from './postgres/postgres-report.ts';
@@ -78,7 +78,7 @@ export class NodeLoop {
   /**
    * Resolves when the replica has everything that this node has acknowledged and other nodes have shipped. The result
    * is the time through which the replica is complete.
-   * @throws {ApiError} `engine_unavailable`
+   * @throws {ApiError} `postgres_unavailable`
    */
   freshen(): Promise<number> {
     const { clock, link, time } = this.#deps;
@@ -88,7 +88,7 @@ export class NodeLoop {
     return this.#awaited.report(time.now(), clock.monotonic());
   }
 
-  /** Resolves when an entry of the log is applied. @throws {ApiError} `engine_unavailable` */
+  /** Resolves when an entry of the log is applied. @throws {ApiError} `postgres_unavailable` */
   applied(position: number): Promise<void> {
     this.#loop.ring();
     return this.#awaited.entry(position, this.#deps.clock.monotonic());

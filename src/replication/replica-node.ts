@@ -5,8 +5,8 @@ import { type ExportProgress, exportDays } from './daily-export.ts';
 import { defaultSettings, type ErasedThings, type LoggedMint } from './entry.ts';
 import { LogAppender } from './log.ts';
 import { makeSnapshot, trimLogs } from './log-upkeep.ts';
+import { Link, type NodeCondition, type NodeDeps } from './node-deps.ts';
 import { Loop, NodeLoop } from './node-loop.ts';
-import { Link, type NodeCondition, type NodeDeps } from './node-parts.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import { PostgresError } from './postgres/postgres-error.ts';
 import { readLogLength } from './postgres/postgres-report.ts';
@@ -63,7 +63,7 @@ export class ReplicaNode {
     await this.#deps.appender.mint(mint);
   }
 
-  /** Resolves when this node has applied the entry. @throws {ApiError} `engine_unavailable` @throws {PostgresError} */
+  /** Resolves when this node has applied the entry. @throws {ApiError} `postgres_unavailable` @throws {PostgresError} */
   async forget(forgotten: Forgotten): Promise<void> {
     await this.#loop.applied(await this.#deps.appender.append('forget', forgotten));
   }

@@ -6,7 +6,7 @@ import type { RetentionStep } from '../storage/aggregate/maintain.ts';
 import type { Forgotten } from '../storage/commit/envelope.ts';
 import { openReplicaStore } from '../storage/lmdb/usage.ts';
 import type { ErasedThings, LoggedMint, ReplicaSettings } from './entry.ts';
-import type { MainThread, NodeFacts } from './node-parts.ts';
+import type { MainThread, NodeFacts } from './node-deps.ts';
 import { checkSamePostgres } from './postgres/checks.ts';
 import { Connection } from './postgres/connection.ts';
 import { readPostgresKey } from './postgres/postgres-key.ts';

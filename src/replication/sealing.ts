@@ -1,4 +1,4 @@
-import type { NodeDeps } from './node-parts.ts';
+import type { NodeDeps } from './node-deps.ts';
 import type { SealRequest, SealResult } from './seal.ts';
 import type { Streams } from './streams.ts';
 

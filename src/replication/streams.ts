@@ -1,6 +1,6 @@
 import type { StreamRecord } from '../storage/lmdb/usage.ts';
 import { closeStream, hashDelta, register, ship } from './log.ts';
-import type { NodeDeps } from './node-parts.ts';
+import type { NodeDeps } from './node-deps.ts';
 import type { SealTask } from './seal.ts';
 import type { SealedDelta } from './spool.ts';
 

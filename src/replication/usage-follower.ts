@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { NewerEntry, type Refusal } from './apply-entry.ts';
 import type { Entry, StoredEntry } from './entry.ts';
 import { newestSnapshot, readSnapshotParts } from './log-upkeep.ts';
-import type { NodeDeps } from './node-parts.ts';
+import type { NodeDeps } from './node-deps.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import { Follower, type LogGap, type LogPosition, type LogRead, logStart } from './postgres/follower.ts';
 import { SnapshotUnreadable } from './snapshot.ts';

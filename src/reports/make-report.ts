@@ -1,5 +1,5 @@
 import type { Overview } from '../contract/shapes/overview.ts';
-import { type JsonBytes, jsonBytes } from '../http/answer.ts';
+import { type JsonBytes, jsonBytes } from '../http/responses.ts';
 import { UserUnions } from '../storage/aggregate/unique-users.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import { type ScanTask, scan, type UsageTables } from '../storage/lmdb/usage.ts';

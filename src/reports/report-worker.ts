@@ -12,7 +12,7 @@ import { openUsageTables } from '../storage/lmdb/usage.ts';
 import { type ExportRequest, makeExport } from './exports/make-export.ts';
 import type { Chunk, Chunks } from './exports/rows.ts';
 import { createReports, type Reports } from './make-report.ts';
-import { ReadingScheduler } from './reading-turns.ts';
+import { ReadingScheduler } from './reading-scheduler.ts';
 
 /** The parameters of the thread. */
 export interface ReportWorkerStart {

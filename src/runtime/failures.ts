@@ -20,5 +20,5 @@ export function toRefusal(error: unknown): Refusal {
  */
 export function logFailure(log: Pick<Log, 'warn'>, message: string, error: unknown): void {
   if (!(error instanceof Refusal)) log.warn(message, { error });
-  else if (error.code !== 'engine_unavailable') log.warn(message, { code: error.code, reason: error.message });
+  else if (error.code !== 'postgres_unavailable') log.warn(message, { code: error.code, reason: error.message });
 }

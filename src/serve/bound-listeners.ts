@@ -1,8 +1,9 @@
-import { problem } from '../http/answer.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { ConnectionLimiter, type Descriptors } from '../http/connection-limiter.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { health } from '../http/health.ts';
+import { limitPerTurn } from '../http/response-limit.ts';
+import { problem } from '../http/responses.ts';
 import { createRouter } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
 import {
@@ -15,7 +16,6 @@ import {
   reopenAll,
   type TlsPair,
 } from '../http/tls.ts';
-import { limitPerTurn } from '../http/turns.ts';
 import type { Dispatch, HttpEngine, ListenOptions, TlsFiles } from '../http/types.ts';
 import { notStarted } from '../ingest/admission.ts';
 import { allowOrigin, preflight } from '../ingest/declared.ts';

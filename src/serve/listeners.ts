@@ -1,4 +1,4 @@
-import { UsageError } from '../cli/flags.ts';
+import { UsageError } from '../cli/options.ts';
 import type { RenewableListener } from '../http/tls.ts';
 import type { AddressFinder, Dispatch, ListenOptions, TlsFiles } from '../http/types.ts';
 import { telemetryPath } from '../ingest/formats/telemetry/format.ts';

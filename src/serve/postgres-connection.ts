@@ -1,4 +1,4 @@
-import { UsageError } from '../cli/flags.ts';
+import { UsageError } from '../cli/options.ts';
 import { refuseLater } from '../replication/postgres/checks.ts';
 import { Connection } from '../replication/postgres/connection.ts';
 import { type PostgresKey, readPostgresKey } from '../replication/postgres/postgres-key.ts';

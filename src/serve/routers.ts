@@ -1,8 +1,8 @@
-import { problem } from '../http/answer.ts';
 import { isFromSameMachine } from '../http/client-address.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { exposition } from '../http/exposition.ts';
 import { health } from '../http/health.ts';
+import { problem } from '../http/responses.ts';
 import { createRouter, loggingHooks, type RequestTraces } from '../http/router.ts';
 import type { Dispatch, Request, Route } from '../http/types.ts';
 import { metricsHost } from '../ingest/host/metrics-host.ts';

@@ -1,12 +1,12 @@
-import type { AccountTransaction } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-transaction.ts';
 import { findOwners } from '../accounts/owners.ts';
 import { type RefusalCode, refusals } from '../contract/refusals.ts';
 import type { Owner } from '../contract/shapes/owner.ts';
 import { verdictRules } from '../contract/verdicts.ts';
 import type { WebhookEvent } from '../contract/webhook-events.ts';
 import type { Application, Environment, WebhookAnnouncement } from '../storage/lmdb/records.ts';
+import { decideStep, refusalKey, type Step, service } from './announcements.ts';
 import type { Findings, FirstSeenFeature, FoundVerdict, StaleFeature, WatchTask } from './findings.ts';
-import { decideStep, refusalKey, type Step, service } from './marks.ts';
 
 /** An event that was found in data, and is announced unless it was before. docs/webhooks.md shows its data. */
 export interface Candidate {

@@ -5,10 +5,10 @@ import { logFailure } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Span } from '../runtime/spans.ts';
 import type { QueuedDelivery, Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
+import { type Claimant, type ClaimedDelivery, claim, isFree, release, settle } from './claims.ts';
 import { formatBody } from './formats/formats.ts';
 import { webhookIn } from './queue.ts';
 import type { Receiver, SendResult } from './send.ts';
-import { type Claimant, type ClaimedDelivery, claim, isFree, release, settle } from './turns.ts';
 
 interface DelivererDeps {
   readonly accountStore: AccountStore;

@@ -1,4 +1,4 @@
-import type { Announce } from '../accounts/account-draft.ts';
+import type { Announce } from '../accounts/account-transaction.ts';
 import { mustExist } from '../accounts/checks.ts';
 import { newId, type RandomBytes } from '../accounts/secrets.ts';
 import type { Reader, Transaction } from '../accounts/store/account-store.ts';
@@ -8,8 +8,8 @@ import { increase } from '../runtime/counts.ts';
 import { currentSpan } from '../runtime/spans.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
+import { findAnnouncement, issueKey, issueMs, putAnnouncement } from './announcements.ts';
 import { getFormat } from './formats/formats.ts';
-import { findAnnouncement, issueKey, issueMs, putAnnouncement } from './marks.ts';
 
 /** Maximum number of stored deliveries per webhook, pending or done. A further delivery removes the oldest. */
 export const maxDeliveries = 1000;

@@ -8,7 +8,7 @@ import {
   sweepSteps,
 } from '../accounts/store/sweep.ts';
 import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
-import { applicationIn, digestIn, issueIn, issueMs, service } from './marks.ts';
+import { applicationIn, digestIn, issueIn, issueMs, service } from './announcements.ts';
 import { maxDeliveries, sequenceName, webhookIn } from './queue.ts';
 
 interface SweepDeps extends SweepControl {

@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-transaction.ts';
 import { type Accounts, ofTeam } from '../accounts/accounts.ts';
 import { announceExpiringKeys } from '../accounts/api-keys.ts';
 import type { Directory } from '../accounts/directory.ts';
@@ -9,9 +9,9 @@ import type { RefusalCode } from '../contract/refusals.ts';
 import type { WebhookEventData, WebhookEventType } from '../contract/webhook-events.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Application, Webhook } from '../storage/lmdb/records.ts';
+import { digestKey, findAnnouncement, putAnnouncement } from './announcements.ts';
 import { type Candidate, listCandidates, ofService } from './candidates.ts';
 import type { Find, FindForCleanup, FoundForCleanup, WatchTask } from './findings.ts';
-import { digestKey, findAnnouncement, putAnnouncement } from './marks.ts';
 import { enqueue } from './queue.ts';
 
 export interface WatchDeps {

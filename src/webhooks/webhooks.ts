@@ -4,12 +4,12 @@
  * deliver queued events. send.ts makes one attempt, within the rules of src/http/outbound.
  */
 
-import type { AccountTransaction } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-transaction.ts';
 import { type Accounts, mustBelong, ofTeam } from '../accounts/accounts.ts';
 import { checkName, mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
-import { checkTierLimit } from '../accounts/plans.ts';
 import { newId } from '../accounts/secrets.ts';
+import { checkTierLimit } from '../accounts/tiers.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { WebhookEventType } from '../contract/webhook-events.ts';
 import type { WebhookFormat } from '../contract/webhook-formats.ts';

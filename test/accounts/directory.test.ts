@@ -10,7 +10,7 @@ import {
 } from '../../src/accounts/applications.ts';
 import type { KeyHolder } from '../../src/accounts/key-index.ts';
 import { createTeam, deleteTeam, patchTeam } from '../../src/accounts/teams.ts';
-import { limits } from '../../src/contract/plans.ts';
+import { limits } from '../../src/contract/tiers.ts';
 import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { KeyType } from '../../src/storage/lmdb/records.ts';
 import { openFixture, reopen } from './fixture.ts';

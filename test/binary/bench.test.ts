@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { BenchResult } from '../../src/bench/outcome.ts';
+import type { BenchResult } from '../../src/bench/result.ts';
 import { freshDirectory, prepare, requireBinary, startBinary, stop } from '../support/binary.ts';
 import { runBinary } from '../support/run-binary.ts';
 

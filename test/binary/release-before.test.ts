@@ -11,7 +11,7 @@ import { needing } from '../support/needing.ts';
 import { binaryBefore, whyNoReleaseBefore } from '../support/release-before.ts';
 import { runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
-import { steadyResponses } from '../support/steady-answers.ts';
+import { steadyResponses } from '../support/steady-responses.ts';
 
 /** The previous release on the data directory of a single machine: going back. */
 needing('git', 'g++', 'patch', { why: whyNoReleaseBefore }).describe('the previous release', () => {

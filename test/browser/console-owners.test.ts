@@ -77,7 +77,7 @@ describe('a code scan', () => {
 
   test('appears in the clean-up list on the command line', async () => {
     const { code, stdout, stderr } = await asKey('read', 'cleanup', '--markdown');
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/^Cannot go yet: \d/)]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^Cannot be removed yet: \d/)]);
     expect(stdout).toMatch(/^# Remove 2 flags\n\n- \[ \] `forever`/);
     expect(stdout).toContain('[`src/app.ts:2`](https://git.example/shop/blob/9fceb02/src/app.ts#L2)');
     const json = JSON.parse((await asKey('read', 'cleanup', '--json')).stdout);

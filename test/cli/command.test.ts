@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readGiven, type Syntax } from '../../src/cli/command.ts';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 
 const simple: Syntax = {
   name: 'apps list',

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { login } from '../../src/cli/sign-in/commands.ts';
 import { TestBrowser } from '../auth/test-browser.ts';
 import { type TestContext, testContext } from './fixture.ts';

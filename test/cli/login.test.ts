@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { login, logout } from '../../src/cli/sign-in/commands.ts';
 import { openTokenStore, type StoredSession } from '../../src/cli/token-store.ts';
 import { type ContextOptions, type TestContext, testContext } from './fixture.ts';

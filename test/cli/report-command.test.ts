@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { whoami } from '../../src/cli/sign-in/commands.ts';
 import { createKey } from '../support/binary.ts';
 import { runCommand } from '../support/run-command.ts';

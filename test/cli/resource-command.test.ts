@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import type { ResourceName } from '../../src/contract/resources/resources.ts';
 import { createApplication } from '../support/binary.ts';
 import { administrator } from './administrator.ts';

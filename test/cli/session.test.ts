@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { openApi } from '../../src/cli/api.ts';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { openAccess, resolveServerUrl } from '../../src/cli/session.ts';
 import { login } from '../../src/cli/sign-in/commands.ts';
 import { openTokenStore } from '../../src/cli/token-store.ts';

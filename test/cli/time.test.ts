@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readTime } from '../../src/cli/fields.ts';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 
 const now = Date.parse('2026-03-10T12:34:56.789Z');
 

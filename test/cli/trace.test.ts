@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { connect } from '../../src/cli/api.ts';
 import { readGiven } from '../../src/cli/command.ts';
-import { urlOption } from '../../src/cli/common-flags.ts';
+import { urlOption } from '../../src/cli/common-options.ts';
 import { testContext } from './fixture.ts';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

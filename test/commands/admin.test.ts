@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { lockDataDirectory } from '../../src/storage/lmdb/lock.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { TestBrowser } from '../auth/test-browser.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it as test } from 'vitest';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { commandGroups } from '../../src/commands/command-files.ts';
 import { commandTable, completion } from '../../src/commands/command-table.ts';
 import { testContext } from '../cli/fixture.ts';

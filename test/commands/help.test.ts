@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { secondWords, type Terminal } from '../../src/cli/command.ts';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { commandNames as commands } from '../../src/commands/command-files.ts';
 import { commandTable } from '../../src/commands/command-table.ts';
 import { help, helpText } from '../../src/commands/help.ts';

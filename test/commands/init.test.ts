@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { init } from '../../src/commands/entries/data-directory.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { lockDataDirectory } from '../../src/storage/lmdb/lock.ts';

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { storedKeys } from '../../src/accounts/signing-keys.ts';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../../src/storage/lmdb/auth-records.ts';

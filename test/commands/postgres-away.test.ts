@@ -61,7 +61,7 @@ describe('the service without PostgreSQL', () => {
     const response = await call(path, { ...init, headers: { authorization: `Bearer ${bearer}` } });
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('2');
-    expect(await response.json()).toMatchObject({ code: 'engine_unavailable' });
+    expect(await response.json()).toMatchObject({ code: 'postgres_unavailable' });
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeEach, expect } from 'vitest';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { RecordCodec } from '../../src/replication/accounts/record-codec.ts';
 import { readPostgresKey, readSecret } from '../../src/replication/postgres/postgres-key.ts';
 import { connect } from '../accounts/store/postgres-fixture.ts';

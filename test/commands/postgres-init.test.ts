@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { RecordCodec } from '../../src/replication/accounts/record-codec.ts';
 import { readPostgresKey, readSecret } from '../../src/replication/postgres/postgres-key.ts';
 import { unpack } from '../fixtures/stores/unpack.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, expect } from 'vitest';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { postgresLayout } from '../../src/replication/postgres/schema.ts';
 import { testContext } from '../cli/fixture.ts';
 import { needing } from '../support/needing.ts';

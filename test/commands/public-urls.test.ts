@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import type { Log } from '../../src/runtime/log.ts';
 import { checkPublicUrls, type HostListener, publicUrls, warnOfPlainPasswords } from '../../src/serve/listeners.ts';
 import { load } from '../support/load-config.ts';

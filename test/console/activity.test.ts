@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createMarkers, groupPositions, markersText, nextMarked } from '../../src/console/components/chart/markers.tsx';
 import { groupByDay } from '../../src/console/pages/activity/days.ts';
-import { createMarkers, groupPositions, markersText, nextMarked } from '../../src/console/parts/chart/markers.tsx';
 import type { ActivityItem } from '../../src/contract/shapes/activity.ts';
 
 const at = (day: number, hour = 0) => new Date(Date.UTC(2026, 4, day, hour)).toISOString();

@@ -8,7 +8,7 @@ import {
   perBucket,
   spoken,
   tickDistances,
-} from '../../src/console/parts/chart/announcement.ts';
+} from '../../src/console/components/chart/announcement.ts';
 import {
   afterKey,
   bucketAt,
@@ -23,7 +23,7 @@ import {
   nowhere,
   sameDrawing,
   selected,
-} from '../../src/console/parts/chart/series.ts';
+} from '../../src/console/components/chart/series.ts';
 
 const hour = 3600;
 const noon = Date.UTC(2026, 9, 24, 12) / 1000;

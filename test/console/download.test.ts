@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toCsv } from '../../src/console/parts/download.ts';
+import { toCsv } from '../../src/console/components/download.ts';
 
 describe('CSV', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ApiProblem, Unreachable } from '../../src/console/api/problem.ts';
-import { findField } from '../../src/console/parts/form/field-problem.ts';
+import { findField } from '../../src/console/components/form/field-problem.ts';
 
 const names = ['name', 'rate', 'email', 'environments'];
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assignTones, createSeries, splitVariants, typedSplit } from '../../src/console/pages/flag/traffic.ts';
+import { createBuckets } from '../../src/console/components/chart/series.ts';
+import { assignTones, createSeries, splitVariants, typedSplit } from '../../src/console/pages/feature/traffic.ts';
 import {
   chooseTone,
   cleanupText,
@@ -8,8 +9,7 @@ import {
   listActions,
   reasonText,
   type TextFormat,
-} from '../../src/console/pages/flag/verdict-words.ts';
-import { createBuckets } from '../../src/console/parts/chart/series.ts';
+} from '../../src/console/pages/feature/verdict-words.ts';
 import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
 import type { Verdict } from '../../src/contract/shapes/verdict.ts';
 import { type VerdictKind, verdictKinds } from '../../src/contract/verdicts.ts';

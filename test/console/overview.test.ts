@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { drawSpark } from '../../src/console/components/chart/sparkline.tsx';
 import {
   areUsersCounted,
   computeChange,
@@ -16,7 +17,6 @@ import {
   meantBy,
   stateText,
 } from '../../src/console/pages/overview/states.ts';
-import { drawSpark } from '../../src/console/parts/chart/sparkline.tsx';
 import type { Overview, OverviewFeature } from '../../src/contract/shapes/overview.ts';
 
 const row = (feature: string, more: Partial<OverviewFeature> = {}): OverviewFeature => ({

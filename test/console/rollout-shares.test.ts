@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { plannedShares, shareIn } from '../../src/console/pages/flag/traffic.ts';
-import { createBuckets } from '../../src/console/parts/chart/series.ts';
+import { createBuckets } from '../../src/console/components/chart/series.ts';
+import { plannedShares, shareIn } from '../../src/console/pages/feature/traffic.ts';
 import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
 
 const berlin = (from: string, to: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keySequence, type Shortcut } from '../../src/console/parts/shortcuts.tsx';
+import { keySequence, type Shortcut } from '../../src/console/components/shortcuts.tsx';
 
 function pressing(presses: readonly (readonly [key: string, at: number])[], offered: readonly string[]) {
   const shortcuts = offered.map((keys): Shortcut => ({ keys, help: '', run: () => undefined }));

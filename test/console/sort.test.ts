@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nextSort, type SortValue, sortRows } from '../../src/console/parts/table/sort.ts';
+import { nextSort, type SortValue, sortRows } from '../../src/console/components/table/sort.ts';
 
 describe('rows', () => {
   test.each<[string, string, SortValue[], SortValue[]]>([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { computeView, drawn, moveTo } from '../../src/console/parts/table/window.ts';
+import { computeView, drawn, moveTo } from '../../src/console/components/table/window.ts';
 
 describe('the rendered rows', () => {
   test('include all visible rows, and few others', () => {

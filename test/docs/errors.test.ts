@@ -5,7 +5,7 @@ import { Refusal } from '../../src/contract/errors.ts';
 import type { RefusalDescription } from '../../src/contract/ledger-refusals.ts';
 import { ledgerNotes } from '../../src/contract/notes.ts';
 import { refusals } from '../../src/contract/refusals.ts';
-import { problem } from '../../src/http/answer.ts';
+import { problem } from '../../src/http/responses.ts';
 import { checkPacket } from '../../src/ingest/formats/telemetry/packet.ts';
 import { withTable } from '../support/written-table.ts';
 
@@ -22,6 +22,11 @@ it('docs/errors.md has the refusals and notes of the contract', async () => {
   const withCodes = withTable(text, ['Code', 'Status', 'Title', 'What to do'], codes);
   const document = withTable(withCodes, ['Code', 'Meaning', 'What to do'], notes);
   await expect(document).toMatchFileSnapshot(path);
+});
+
+it('a response has the code of earlier builds next to a renamed code', () => {
+  const { body } = problem(new Refusal('postgres_unavailable', 'PostgreSQL is not available'));
+  expect(JSON.parse(String(body))).toMatchObject({ code: 'postgres_unavailable', formerCode: 'engine_unavailable' });
 });
 
 it('docs/errors.md shows a real response of the service', () => {

@@ -6,8 +6,8 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { sentEvents } from '../../src/contract/webhook-events.ts';
 import { webhookFormatNames, webhookFormats } from '../../src/contract/webhook-formats.ts';
+import { delays } from '../../src/webhooks/claims.ts';
 import { newWebhookSecret } from '../../src/webhooks/secrets.ts';
-import { delays } from '../../src/webhooks/turns.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { withTable } from '../support/written-table.ts';
 

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { expect, expectTypeOf, test } from 'vitest';
 import { bodyShape, count, shape, text } from '../../src/contract/shapes/fields.ts';
-import { noContent, ok } from '../../src/http/answer.ts';
 import { jsonResponse, type Refusals } from '../../src/http/endpoint.ts';
-import { created, done, made, oneTagged, tagged } from '../../src/management/answers.ts';
+import { noContent, ok } from '../../src/http/responses.ts';
 import { endpoint } from '../../src/management/endpoint.ts';
+import { created, done, made, oneTagged, tagged } from '../../src/management/responses.ts';
 
 /**
  * Type tests of handlers. An `@ts-expect-error` above a line that compiles is itself an error, so these tests fail in

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { surplusName } from '../../src/contract/names.ts';
-import { limits } from '../../src/contract/plans.ts';
+import { limits } from '../../src/contract/tiers.ts';
 import { refusal } from '../auth/fixture.ts';
 import { openRegistry, type Registry } from './registry.ts';
 

@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../../src/accounts/account-draft.ts';
+import type { AccountTransaction } from '../../src/accounts/account-transaction.ts';
 import type { PasswordPool } from '../../src/accounts/password-pool.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';

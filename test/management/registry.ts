@@ -7,7 +7,7 @@ import { managementApi } from '../../src/management/management-api.ts';
 import type { Services } from '../../src/management/services.ts';
 import { createReports } from '../../src/reports/make-report.ts';
 import type { ReportPool } from '../../src/reports/report-pool.ts';
-import { SharedSights } from '../../src/reports/shared-sights.ts';
+import { SharedSights } from '../../src/reports/shared-sightings.ts';
 import { Histogram } from '../../src/runtime/histogram.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';

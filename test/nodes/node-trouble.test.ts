@@ -178,7 +178,7 @@ test('minting an identity without PostgreSQL is refused with 503 and Retry-After
   const response = await mint();
   expect(response.status).toBe(503);
   expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
-  expect(await response.json()).toMatchObject({ code: 'engine_unavailable' });
+  expect(await response.json()).toMatchObject({ code: 'postgres_unavailable' });
   await database.start();
   await vi.waitFor(async () => expect((await mint()).status).toBe(200), often);
   expect(await stop(node)).toMatchObject({ code: 0 });

@@ -19,7 +19,7 @@ import { freePorts } from '../support/free-ports.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
-import { steadyResponses } from '../support/steady-answers.ts';
+import { steadyResponses } from '../support/steady-responses.ts';
 
 /**
  * The store of a single machine is moved to PostgreSQL by a process that is killed repeatedly. Then two nodes continue.

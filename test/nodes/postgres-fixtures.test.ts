@@ -14,7 +14,7 @@ import { opened } from '../support/opened.ts';
 import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
-import { steadyResponses } from '../support/steady-answers.ts';
+import { steadyResponses } from '../support/steady-responses.ts';
 
 /** Dumps of every former layout of the database are migrated, and a node then gives the same reports. */
 

@@ -25,8 +25,8 @@ import type { RunningProxy } from '../support/proxy-program.ts';
 import { binaryBefore, whyNoReleaseBefore } from '../support/release-before.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
 import { readChecks, sendCheck } from '../support/shop.ts';
-import { steadyResponses } from '../support/steady-answers.ts';
 import { type SteadyClients, startClients } from '../support/steady-clients.ts';
+import { steadyResponses } from '../support/steady-responses.ts';
 
 /** The previous release and this version, side by side on one PostgreSQL, behind the load balancer of the docs. */
 

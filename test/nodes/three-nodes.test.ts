@@ -132,7 +132,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) {
       const refused = await get(node, '/api/v2/applications');
       expect(refused.status).toBe(503);
-      expect(await refused.json()).toMatchObject({ code: 'engine_unavailable' });
+      expect(await refused.json()).toMatchObject({ code: 'postgres_unavailable' });
       expect((await fetch(`http://${node.http}/.well-known/jwks.json`)).status).toBe(200);
       const able = await fetch(`http://${node.http}/readyz`);
       expect(able.status).toBe(200);

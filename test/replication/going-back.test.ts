@@ -75,7 +75,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
       return nodes.find(({ directory }) => directory === one.spool.directory)?.holds;
     };
     await expect.poll(held).toBe(true);
-    await expect(one.node.freshen()).rejects.toMatchObject({ code: 'engine_unavailable' });
+    await expect(one.node.freshen()).rejects.toMatchObject({ code: 'postgres_unavailable' });
     expect(logged(one, 'error')).toEqual([expect.stringContaining('adopt --from-replica')]);
     await kill(url, one);
     await closeStreams(url, one);

@@ -90,7 +90,7 @@ describe('nodes with one PostgreSQL', () => {
     for (let round = 0; round < 60; round += 1)
       one.countAll(Array.from({ length: 100 }, (_, index) => [`f${index}`, 1, round] as const));
     await one.until(({ status }) => !status.postgres.connected);
-    await expect(one.node.freshen()).rejects.toMatchObject({ code: 'engine_unavailable' });
+    await expect(one.node.freshen()).rejects.toMatchObject({ code: 'postgres_unavailable' });
     one.session.fault = () => undefined;
     const all = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, 60]));
     await expectCounts(one, all);

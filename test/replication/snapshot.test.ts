@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SnapshotUnreadable } from '../../src/replication/snapshot.ts';
-import { readRollUpState } from '../../src/storage/lmdb/carried.ts';
 import { openDigestSecret } from '../../src/storage/lmdb/instances.ts';
+import { readRollUpState } from '../../src/storage/lmdb/roll-up-state.ts';
 import { oldestReader } from '../../src/storage/lmdb/store-health.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { features } from './history.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { defaultSettings, type ReplicaSettings } from '../../src/replication/entry.ts';
-import type { NodeCondition } from '../../src/replication/node-parts.ts';
+import type { NodeCondition } from '../../src/replication/node-deps.ts';
 import { checkSamePostgres } from '../../src/replication/postgres/checks.ts';
 import { Connection } from '../../src/replication/postgres/connection.ts';
 import { parsePostgresUrl } from '../../src/replication/postgres/postgres-url.ts';

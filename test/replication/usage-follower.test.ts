@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import type { Refusal } from '../../src/replication/apply-entry.ts';
-import { Link } from '../../src/replication/node-parts.ts';
+import { Link } from '../../src/replication/node-deps.ts';
 import { RefusedRows } from '../../src/replication/usage-follower.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SharedSights, type Sights } from '../../src/reports/shared-sights.ts';
+import { SharedSights, type Sights } from '../../src/reports/shared-sightings.ts';
 import type { Application } from '../../src/storage/lmdb/records.ts';
 
 interface PendingReading {

@@ -5,7 +5,7 @@ import { logFailure } from '../../src/runtime/failures.ts';
 const broken = new TypeError('broken');
 
 test.each([
-  ['nothing while PostgreSQL is unreachable', new Refusal('engine_unavailable', 'PostgreSQL is unreachable'), []],
+  ['nothing while PostgreSQL is unreachable', new Refusal('postgres_unavailable', 'PostgreSQL is unreachable'), []],
   [
     'a refusal without its stack',
     new Refusal('store_unavailable', 'The disk is full'),

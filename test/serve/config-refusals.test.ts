@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { settings } from '../../src/contract/config-schema.ts';
 import { load } from '../support/load-config.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { readProviderFile } from '../../src/serve/config/provider-file.ts';
 import { freshDirectory } from '../support/binary.ts';
 

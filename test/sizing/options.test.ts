@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sweepOptions } from '../../src/bench/options.ts';
 import { planSweep } from '../../src/bench/sweep.ts';
 import { readGiven } from '../../src/cli/command.ts';
-import { UsageError } from '../../src/cli/flags.ts';
+import { UsageError } from '../../src/cli/options.ts';
 import { bench } from '../../src/commands/entries/bench.ts';
 
 const read = (argv: readonly string[], own = true) => sweepOptions(readGiven(bench, argv), own);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { conclude } from '../../src/bench/outcome.ts';
 import { reportHtml } from '../../src/bench/report.ts';
+import { conclude } from '../../src/bench/result.ts';
 import { measured } from './measurements.ts';
 
 const machine = { version: '1.2.3', cores: 2, processor: '<b>CPU</b>', memory: 2 ** 33, at: 0 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatCount } from '../../src/bench/measurement.ts';
-import { conclude, listFindings } from '../../src/bench/outcome.ts';
+import { conclude, listFindings } from '../../src/bench/result.ts';
 import { mostWidth, paragraph, tablesText } from '../../src/bench/table.ts';
 import { measured } from './measurements.ts';
 

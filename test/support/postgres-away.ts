@@ -16,7 +16,7 @@ export function switchedStorage(): SwitchedStorage {
     async openAccounts(parts, health) {
       const accountStore = await embedded.openAccounts(parts, health);
       const current: AccountStore['current'] = async () => {
-        if (storage.away) throw new Refusal('engine_unavailable', postgresUnavailable, 2);
+        if (storage.away) throw new Refusal('postgres_unavailable', postgresUnavailable, 2);
       };
       return Object.assign(accountStore, { current });
     },

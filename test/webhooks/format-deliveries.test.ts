@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { WebhookEvent } from '../../src/contract/webhook-events.ts';
-import { issueMs } from '../../src/webhooks/marks.ts';
+import { issueMs } from '../../src/webhooks/announcements.ts';
 import { enqueue } from '../../src/webhooks/queue.ts';
 import { sweepRound } from '../../src/webhooks/sweep.ts';
 import { createWebhook, patchWebhook, redeliver, testWebhook } from '../../src/webhooks/webhooks.ts';

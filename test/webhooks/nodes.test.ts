@@ -9,10 +9,10 @@ import { exampleFigures } from '../../src/contract/shapes/experiment-figures.ts'
 import type { VerdictKind } from '../../src/contract/verdicts.ts';
 import { finishDue } from '../../src/management/finish-experiments.ts';
 import type { ReportPool } from '../../src/reports/report-pool.ts';
+import { leaseMs } from '../../src/webhooks/claims.ts';
 import { Deliverer, type Send } from '../../src/webhooks/deliverer.ts';
 import type { Findings } from '../../src/webhooks/findings.ts';
 import { announcer } from '../../src/webhooks/queue.ts';
-import { leaseMs } from '../../src/webhooks/turns.ts';
 import { Watch } from '../../src/webhooks/watch.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { testClock } from '../accounts/fixture.ts';

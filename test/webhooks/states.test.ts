@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { delays } from '../../src/webhooks/claims.ts';
 import { maxDeliveries } from '../../src/webhooks/queue.ts';
-import { delays } from '../../src/webhooks/turns.ts';
 import { deleteWebhook, patchWebhook, testWebhook } from '../../src/webhooks/webhooks.ts';
 import { dayMs, openRespondingHook, openWebhooks, person, type WebhookFixture } from './fixture.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createApplication, deleteApplication } from '../../src/accounts/applications.ts';
-import { putAnnouncement, refusalKey, service } from '../../src/webhooks/marks.ts';
+import { putAnnouncement, refusalKey, service } from '../../src/webhooks/announcements.ts';
 import { sequenceName } from '../../src/webhooks/queue.ts';
 import { keptDays, sweepRound } from '../../src/webhooks/sweep.ts';
 import { deleteWebhook, testWebhook } from '../../src/webhooks/webhooks.ts';

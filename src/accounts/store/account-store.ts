@@ -79,7 +79,7 @@ export interface AccountStore extends Reader {
   /**
    * Resolves when the store shows all changes that any node made before this call. Returns `undefined` if it always
    * does.
-   * @throws {ApiError} `engine_unavailable`, in bounded time
+   * @throws {ApiError} `postgres_unavailable`, in bounded time
    */
   current(): Promise<void> | undefined;
   /** Number of visible changes from all nodes. Always 0 without PostgreSQL. */
@@ -89,7 +89,7 @@ export interface AccountStore extends Reader {
   readonly throttles: Throttles;
   /**
    * Runs a change; resolves with its result when its writes are on disk. Calls resolve in the order of their changes.
-   * @throws {ApiError} `store_unavailable`, `engine_unavailable`, `backpressure`; nothing was written
+   * @throws {ApiError} `store_unavailable`, `postgres_unavailable`, `backpressure`; nothing was written
    * @throws any error of the change; nothing was written
    */
   change<T>(change: Change<T>): Promise<T>;

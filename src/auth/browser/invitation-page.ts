@@ -13,7 +13,7 @@ import { type Browser, BrowserCookie } from '../cookies/browser.ts';
 import { countAttempt, forgiveAttempt } from '../factors/login-throttle.ts';
 import type { SignInServices } from '../factors/sign-in.ts';
 import { consoleClientId, findClient } from '../oauth/clients.ts';
-import { type RecordedSignIn, readUserAgent, recordSignIn } from '../oauth/draft-sign-in.ts';
+import { type RecordedSignIn, readUserAgent, recordSignIn } from '../oauth/record-sign-in.ts';
 import { endUserSessions } from '../oauth/sessions.ts';
 import { pageEndpoints } from './forms/page-endpoints.ts';
 import {

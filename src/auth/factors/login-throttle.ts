@@ -62,7 +62,7 @@ export interface CountedAttempt {
 /**
  * Counts an attempt as failed before it is made, so that concurrent attempts all count. Resolves when the count is on
  * disk. `forgiveAttempt` removes the count after a success. An attempt that must wait is not counted.
- * @throws {Refusal} `store_unavailable`, `engine_unavailable`
+ * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
  */
 export function countAttempt(deps: ThrottleDeps, attempt: Attempt): Promise<CountedAttempt> {
   const all = kinds.map((kind) => throttleKey(kind, attempt));

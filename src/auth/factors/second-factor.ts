@@ -2,7 +2,7 @@ import { acceptCode, addTotp, type Enrolment, loadTotps } from '../../accounts/s
 import { Refusal } from '../../contract/errors.ts';
 import type { OAuthClient } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
-import { noteSignIn, type RecordedSignIn, recordFurtherFactor } from '../oauth/draft-sign-in.ts';
+import { noteSignIn, type RecordedSignIn, recordFurtherFactor } from '../oauth/record-sign-in.ts';
 import type { Services } from '../oauth/services.ts';
 import { type CurrentSignIn, currentSignIn, isValidFor, missingStep } from '../oauth/sign-ins.ts';
 import { countAttempt, forgiveAttempt, verifyCounted } from './login-throttle.ts';

@@ -9,7 +9,7 @@ import { userOfEmail } from '../../accounts/users.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
-import { noteSignIn, type Proven, type RecordedSignIn, recordSignIn } from '../oauth/draft-sign-in.ts';
+import { noteSignIn, type Proven, type RecordedSignIn, recordSignIn } from '../oauth/record-sign-in.ts';
 import type { Services } from '../oauth/services.ts';
 import { countAttempt, forgiveAttempt, verifyCounted } from './login-throttle.ts';
 

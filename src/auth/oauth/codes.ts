@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { AccountTransaction } from '../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../accounts/account-transaction.ts';
 import { hashSecret } from '../../accounts/secrets.ts';
 import type { AuthorizationCode } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';

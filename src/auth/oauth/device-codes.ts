@@ -73,7 +73,7 @@ export class DeviceCodes {
 
   /**
    * Creates the codes of a device. At the limit, the oldest devices of the network with the most devices are removed.
-   * @throws {Refusal} `store_unavailable`, `engine_unavailable`
+   * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   async begin(request: DeviceRequest): Promise<{ readonly deviceCode: string; readonly userCode: string }> {
     const { accountStore, clock, randomBytes } = this.#deps;

@@ -121,7 +121,7 @@ async function whileAway(change: Promise<void>, without: () => void): Promise<vo
   try {
     await change;
   } catch (error) {
-    if (!(error instanceof Refusal && error.code === 'engine_unavailable')) throw error;
+    if (!(error instanceof Refusal && error.code === 'postgres_unavailable')) throw error;
     without();
   }
 }

@@ -97,7 +97,7 @@ const invalidateToken: Endpoint<ClientServices> = {
         { 'WWW-Authenticate': Challenge },
       ),
     },
-    refuses: { store_unavailable: storeUnavailable.changeNotKept, engine_unavailable: postgresUnavailable },
+    refuses: { store_unavailable: storeUnavailable.changeNotKept, postgres_unavailable: postgresUnavailable },
   },
   bind: (services) => (request) => handleInvalidation(services, request),
 };

@@ -1,4 +1,4 @@
-import { type AccountTransaction, findActor } from '../../accounts/account-draft.ts';
+import { type AccountTransaction, findActor } from '../../accounts/account-transaction.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { hashSecret, matchesHash, type RandomBytes } from '../../accounts/secrets.ts';
 import type { Reader, Transaction } from '../../accounts/store/account-store.ts';

@@ -4,7 +4,7 @@
  * codes.ts and device-codes.ts turn the sign-ins of browsers (sign-ins.ts) into sessions of clients (sessions.ts).
  */
 import Type, { type Static } from 'typebox';
-import type { AccountTransaction } from '../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../accounts/account-transaction.ts';
 import { count, type DeepReadonly, shape, text } from '../../contract/shapes/fields.ts';
 import { type Endpoint, jsonResponse } from '../../http/endpoint.ts';
 import type { ApiKey, User } from '../../storage/lmdb/records.ts';

@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../accounts/account-transaction.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { isUsable } from '../../accounts/api-keys.ts';
 import type { AccountStore } from '../../accounts/store/account-store.ts';

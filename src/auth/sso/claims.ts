@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../accounts/account-transaction.ts';
 import { describeTarget, putMembership, removeMembership } from '../../accounts/members.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { changesDirection } from '../../contract/escaping.ts';

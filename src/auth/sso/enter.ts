@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../accounts/account-transaction.ts';
 import { linkedIdentity, listIdentities, putIdentity, removeIdentity } from '../../accounts/identity-providers.ts';
 import { findInvitation, redeemInvitation, userOfLink, withdrawLink } from '../../accounts/invitations.ts';
 import { hasPassword, noPasswordHash, withoutPassword } from '../../accounts/passwords.ts';
@@ -10,7 +10,7 @@ import { isRecentSignIn } from '../../contract/step-up.ts';
 import type { Authentication, IdentityProvider, LinkedIdentity } from '../../storage/lmdb/auth-records.ts';
 import type { OAuthClient, User } from '../../storage/lmdb/records.ts';
 import type { Browser } from '../cookies/browser.ts';
-import { recordSignIn } from '../oauth/draft-sign-in.ts';
+import { recordSignIn } from '../oauth/record-sign-in.ts';
 import { endUserSessions } from '../oauth/sessions.ts';
 import { type CurrentSignIn, findSignIn } from '../oauth/sign-ins.ts';
 import { applyRules, type ProviderIdentity, rolesByRules } from './claims.ts';
@@ -45,7 +45,7 @@ const longestAgo = 24 * 3600;
  * address, or a new user.
  * @returns the browser, with a new id
  * @throws {ProviderRefusal}
- * @throws {Refusal} `store_unavailable`, `engine_unavailable`
+ * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
  */
 export function enter(services: SsoServices, entry: EntryRequest): Promise<Browser> {
   const { directory, accountStore, clock } = services;
@@ -62,7 +62,7 @@ export function enter(services: SsoServices, entry: EntryRequest): Promise<Brows
  * Links an account at a provider to the user of a recent sign-in here. The time of the sign-in stays the same, because
  * the account proves nothing about the user.
  * @throws {ProviderRefusal}
- * @throws {Refusal} `store_unavailable`, `engine_unavailable`
+ * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
  */
 export function linkAccount(
   services: SsoServices,

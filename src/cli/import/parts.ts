@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ImportPart, maxPartCounts } from '../../contract/shapes/import.ts';
-import { UsageError } from '../flags.ts';
+import { UsageError } from '../options.ts';
 import { type MetricName, parseTime, type RowSink, type Values } from './rows.ts';
 import type { Source } from './source.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Arguments } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { UsageError } from '../flags.ts';
+import { UsageError } from '../options.ts';
 import { csvReader, ndjsonReader, unleashReader, unleashVariantsReader, VariantChecks } from './readers.ts';
 import type { RowReader, RowSink } from './rows.ts';
 

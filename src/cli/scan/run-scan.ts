@@ -6,11 +6,11 @@ import { silenceOnly, verdictKinds, verdictWord } from '../../contract/verdicts.
 import { type Api, connect, type Item } from '../api.ts';
 import { clientCommand } from '../client-command.ts';
 import type { Arguments } from '../command.ts';
-import { appOption, jsonOption, urlOption } from '../common-flags.ts';
+import { appOption, jsonOption, urlOption } from '../common-options.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { findApplication } from '../find.ts';
-import { UsageError } from '../flags.ts';
+import { UsageError } from '../options.ts';
 import { printJson, printTable } from '../print.ts';
 import { printable } from '../show.ts';
 import { CodeOwners, codeOwnersPlaces } from './code-owners.ts';

@@ -1,5 +1,5 @@
 import { command } from '../../cli/command.ts';
-import { jsonOption, yesOption } from '../../cli/common-flags.ts';
+import { jsonOption, yesOption } from '../../cli/common-options.ts';
 import { type Option, option } from '../../contract/shapes/option.ts';
 
 /** Options of several commands of the server. */

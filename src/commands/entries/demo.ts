@@ -1,5 +1,5 @@
 import { command } from '../../cli/command.ts';
-import { jsonOption } from '../../cli/common-flags.ts';
+import { jsonOption } from '../../cli/common-options.ts';
 import { option } from '../../contract/shapes/option.ts';
 
 const address = (name: string, what: string, usual: string) =>

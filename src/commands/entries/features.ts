@@ -7,7 +7,7 @@ import { scanCode } from '../../cli/scan/run-scan.ts';
 const { summary, commands } = resourceEntry('features');
 
 export const features: Entry = {
-  summary: `${summary}; scan a source tree; list what can go`,
+  summary: `${summary}; scan a source tree; list what can be removed`,
   commands: [...commands, scanCode, cleanup],
   notes: `
 features scan reads the files that git does not ignore, except binary files and files over

@@ -1,6 +1,6 @@
 import { adoptKey } from '../../cli/adopt-key.ts';
 import type { Command, Entry } from '../../cli/command.ts';
-import { readArguments, UsageError } from '../../cli/flags.ts';
+import { readArguments, UsageError } from '../../cli/options.ts';
 import { resourceEntry } from '../../cli/resource-entry.ts';
 import { signingKeys } from './data-directory.ts';
 

@@ -1,5 +1,5 @@
 import { command, type Entry } from '../../cli/command.ts';
-import { jsonOption, yesOption } from '../../cli/common-flags.ts';
+import { jsonOption, yesOption } from '../../cli/common-options.ts';
 import { option } from '../../contract/shapes/option.ts';
 import { adminEmailOption, passwordFile, postgresKeyFileOption, postgresOptions } from './data-directory.ts';
 

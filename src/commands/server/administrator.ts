@@ -1,7 +1,7 @@
 import { commonPassword, isCommonPassword, passwordFault } from '../../accounts/password-rules.ts';
 import type { FirstCredentials, Preparation } from '../../accounts/prepare.ts';
 import type { Arguments, Terminal } from '../../cli/command.ts';
-import { UsageError } from '../../cli/flags.ts';
+import { UsageError } from '../../cli/options.ts';
 import { readSecretFile } from '../../cli/secret-file.ts';
 import { isEmail } from '../../contract/names.ts';
 

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { checkPrepared } from '../../accounts/prepare.ts';
 import type { Arguments, Terminal } from '../../cli/command.ts';
-import { UsageError } from '../../cli/flags.ts';
+import { UsageError } from '../../cli/options.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { isPresent } from '../../runtime/files.ts';
 import type { Config } from '../../serve/config/config.ts';
@@ -14,7 +14,7 @@ import { foldJournals } from '../../storage/commit/fold-journals.ts';
 import { attachAccountTables, readCopyState } from '../../storage/lmdb/accounts.ts';
 import { isLocked, lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { longWork, mebibytes } from './progress.ts';
-import { readConfig } from './server-flags.ts';
+import { readConfig } from './server-options.ts';
 
 const standardOutput = '-';
 

@@ -4,7 +4,7 @@ import { type CompactionResult, compact as compactStores } from '../../storage/b
 import { foldJournals, removeJournals } from '../../storage/commit/fold-journals.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { longWork, mebibytes } from './progress.ts';
-import { readConfig } from './server-flags.ts';
+import { readConfig } from './server-options.ts';
 
 /**
  * Rewrites the files of a data directory without free pages.

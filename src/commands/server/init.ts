@@ -4,7 +4,7 @@ import type { Arguments, Terminal } from '../../cli/command.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { credentialsText, readAdministrator } from './administrator.ts';
-import { readConfig } from './server-flags.ts';
+import { readConfig } from './server-options.ts';
 
 /**
  * @throws {UsageError} for wrong options, e-mail address or password

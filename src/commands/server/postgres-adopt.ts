@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { checkPrepared, openPreparedOrCopy } from '../../accounts/prepare.ts';
 import type { Arguments, Terminal } from '../../cli/command.ts';
-import { UsageError } from '../../cli/flags.ts';
+import { UsageError } from '../../cli/options.ts';
 import { AdoptionRefusal, type AdoptionResult, adopt, adoptReplica } from '../../replication/adoption/adopt.ts';
 import {
   type DirectoryState,
@@ -24,7 +24,7 @@ import { readCopyState } from '../../storage/lmdb/accounts.ts';
 import { lockDataDirectory, waitUntilSharable } from '../../storage/lmdb/lock.ts';
 import { openReplicaStore } from '../../storage/lmdb/usage.ts';
 import { mebibytes, uploadProgress } from './progress.ts';
-import { newDatabaseKey, postgresSettings } from './server-flags.ts';
+import { newDatabaseKey, postgresSettings } from './server-options.ts';
 
 /**
  * Moves the store of a single machine to PostgreSQL. After an interruption, the next run resumes.

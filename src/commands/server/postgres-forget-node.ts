@@ -1,13 +1,13 @@
 import type { Arguments, Terminal } from '../../cli/command.ts';
 import { createContext } from '../../cli/context.ts';
-import { UsageError } from '../../cli/flags.ts';
+import { UsageError } from '../../cli/options.ts';
 import { confirm, type Person } from '../../cli/prompt.ts';
 import { show } from '../../cli/show.ts';
 import type { Connection } from '../../replication/postgres/connection.ts';
 import { findLoss, forgetNode, type NodeLoss } from '../../replication/postgres/forget-node.ts';
 import { withPostgres } from '../../serve/postgres-connection.ts';
 import { bytesText } from './postgres-status.ts';
-import { postgresSettings } from './server-flags.ts';
+import { postgresSettings } from './server-options.ts';
 
 /**
  * @throws {UsageError} for wrong options or URL, and without `--yes` in a script

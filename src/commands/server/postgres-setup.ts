@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { Arguments, Terminal } from '../../cli/command.ts';
-import { UsageError } from '../../cli/flags.ts';
+import { UsageError } from '../../cli/options.ts';
 import { encryptPostgres } from '../../replication/accounts/encrypt-postgres.ts';
 import { initPostgres } from '../../replication/accounts/init-postgres.ts';
 import { newPostgresKey } from '../../replication/postgres/postgres-key.ts';
@@ -9,7 +9,7 @@ import { migrate } from '../../replication/postgres/schema.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { loadPostgresKey, withPostgres } from '../../serve/postgres-connection.ts';
 import { credentialsText, readAdministrator } from './administrator.ts';
-import { newDatabaseKey, postgresSettings } from './server-flags.ts';
+import { newDatabaseKey, postgresSettings } from './server-options.ts';
 
 /**
  * @throws {UsageError} for wrong options, URL, e-mail address or password

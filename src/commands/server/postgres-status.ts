@@ -13,7 +13,7 @@ import {
 } from '../../replication/postgres/postgres-report.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { withPostgres } from '../../serve/postgres-connection.ts';
-import { postgresSettings } from './server-flags.ts';
+import { postgresSettings } from './server-options.ts';
 
 /**
  * @throws {UsageError} for wrong options or URL

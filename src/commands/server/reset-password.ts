@@ -14,7 +14,7 @@ import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import { checkLayouts } from '../../storage/lmdb/layout.ts';
 import { isLocked, lockDataDirectory, waitUntilSharable } from '../../storage/lmdb/lock.ts';
 import { readPassword } from './administrator.ts';
-import { readConfig } from './server-flags.ts';
+import { readConfig } from './server-options.ts';
 
 /**
  * Resets a password. Failed sign-ins are forgotten, so that the new password is accepted immediately.

@@ -14,7 +14,7 @@ import { systemClock } from '../../runtime/clock.ts';
 import type { Config } from '../../serve/config/config.ts';
 import { withPostgresAccounts } from '../../serve/postgres-accounts.ts';
 import { attachAccountTables, readCopyState } from '../../storage/lmdb/accounts.ts';
-import { readConfig } from './server-flags.ts';
+import { readConfig } from './server-options.ts';
 
 /**
  * A running service, or each node, publishes the new key within seconds and signs with it a minute later.

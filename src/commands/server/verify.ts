@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Arguments, Terminal } from '../../cli/command.ts';
-import { UsageError } from '../../cli/flags.ts';
+import { UsageError } from '../../cli/options.ts';
 import { readBackupKey } from '../../storage/backup/backup-key.ts';
 import { checkDirectory, type Finding } from '../../storage/backup/check-directory.ts';
 import type { Pace } from '../../storage/backup/pace.ts';
@@ -11,7 +11,7 @@ import { checkRoom } from '../../storage/backup/write-file.ts';
 import { checkPresence, dataFilesIn, remedy } from '../../storage/lmdb/data-directory.ts';
 import { lockDataDirectory } from '../../storage/lmdb/lock.ts';
 import { longWork } from './progress.ts';
-import { readConfig } from './server-flags.ts';
+import { readConfig } from './server-options.ts';
 
 /**
  * Checks all files of a data directory that no service uses, or a backup.

@@ -21,11 +21,11 @@ import { liveness } from '../api/poll.ts';
 import { ApiProblem } from '../api/problem.ts';
 import { signOut, user } from '../api/session.ts';
 import { root } from '../api/settings.ts';
+import { announce } from '../components/announce.tsx';
+import { Menu } from '../components/menu.tsx';
+import { openShortcuts, type Shortcut, useKeys } from '../components/shortcuts.tsx';
+import { pageTitle } from '../components/title.ts';
 import { routes, tabs } from '../pages/routes.ts';
-import { announce } from '../parts/announce.tsx';
-import { Menu } from '../parts/menu.tsx';
-import { openShortcuts, type Shortcut, useKeys } from '../parts/shortcuts.tsx';
-import { pageTitle } from '../parts/title.ts';
 import { applications, useZone } from '../reader/reader.tsx';
 import type { SearchDialogProps } from '../search/dialog.tsx';
 import { chooseTheme, type Theme, theme, themes } from '../styles/theme.ts';
@@ -201,7 +201,7 @@ function statusText({ kind, since }: Liveness): string {
 }
 
 function whyAway(error: unknown): string {
-  return error instanceof ApiProblem && error.code === 'engine_unavailable' ? `: ${error.message}` : '';
+  return error instanceof ApiProblem && error.code === 'postgres_unavailable' ? `: ${error.message}` : '';
 }
 
 /** Announces a state only if it lasts: a tab that becomes visible has old figures for a moment. */

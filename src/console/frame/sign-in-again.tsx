@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { maxSignInAge } from '../../contract/step-up.ts';
 import { asked, giveUp, resume, signInAddress } from '../api/session.ts';
 import { root } from '../api/settings.ts';
-import { Dialog } from '../parts/dialog.tsx';
+import { Dialog } from '../components/dialog.tsx';
 
 /** Asks to sign in again in another tab, so that the input in this one is not lost. */
 export function SignInAgain() {

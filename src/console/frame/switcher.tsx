@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { moveAmong, usePopover } from '../parts/menu.tsx';
+import { moveAmong, usePopover } from '../components/menu.tsx';
 
 interface Choice {
   readonly key: string;

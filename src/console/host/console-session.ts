@@ -6,8 +6,8 @@ import { UnauthorizedError } from '../../auth/oauth/validation.ts';
 import type { Refusal } from '../../contract/errors.ts';
 import { listTeamRoles } from '../../contract/roles.ts';
 import type { SignedIn, SignedOut } from '../../contract/shapes/console.ts';
-import { problem } from '../../http/answer.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
+import { problem } from '../../http/responses.ts';
 import type { HttpResponse, Request, Route } from '../../http/types.ts';
 import { type CallbackDeps, callbackEndpoint, refusalPage, signInEndpoint } from './sign-in.ts';
 

@@ -262,7 +262,7 @@ function signInFailed(status: number, reason: string, retryAfter?: number): Http
 
 /** Returns the page for a refusal. @throws other errors unchanged */
 export function refusalPage(error: unknown): HttpResponse {
-  if (error instanceof Refusal && error.code === 'engine_unavailable') return laterPage(error);
+  if (error instanceof Refusal && error.code === 'postgres_unavailable') return laterPage(error);
   if (error instanceof OAuthError || error instanceof Refusal)
     return signInFailed(error.status, error.message, error.retryAfter);
   throw error;

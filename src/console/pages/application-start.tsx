@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { applicationAddress, featureAddress, useQuery } from '../address/address.ts';
 import { withQuery } from '../api/client.ts';
-import { NotFound } from '../parts/failure.tsx';
+import { NotFound } from '../components/failure.tsx';
 import { applications } from '../reader/reader.tsx';
 
 /**

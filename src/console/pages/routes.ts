@@ -84,7 +84,7 @@ export const routes: readonly ConsoleRoute[] = [
     ...inEnvironment('experiment'),
     load: () => import('./experiments/experiment.tsx').then(({ ExperimentPage }) => ExperimentPage),
   },
-  { ...inEnvironment('flag'), load: () => import('./flag/flag.tsx').then(({ FeatureRoute }) => FeatureRoute) },
+  { ...inEnvironment('flag'), load: () => import('./feature/feature.tsx').then(({ FeatureRoute }) => FeatureRoute) },
   {
     page: 'audit',
     path: '/audit',

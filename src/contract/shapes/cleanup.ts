@@ -33,7 +33,7 @@ const Blocked = Type.Object({
   feature: text('Name of the feature.'),
   verdict: verdictKind('Kind of the verdict on the feature.'),
   owners: owned.owners,
-  why: Type.Object(Reason.properties, { description: 'Reason why the feature cannot go yet.' }),
+  why: Type.Object(Reason.properties, { description: 'Reason why the feature cannot be removed yet.' }),
 });
 
 const examplePullRequest = { title: 'Remove the flag old-banner', body: 'Removes the flag `old-banner`.\n' };
@@ -45,17 +45,17 @@ const exampleReason = {
   names: [],
 } as const;
 
-/** Maximum number of listed features that can go, and of listed features that cannot go. */
+/** Maximum number of listed features that can be removed, and of listed features that cannot be removed. */
 export const maxCleanup = 200;
 
 export const Cleanup = shape(
   'Cleanup',
   {
     at: time('Time of computation.'),
-    items: list(Item, `Features that can go, at most ${maxCleanup}: safe ones first, then by time.`),
-    total: count('Number of all features that can go.'),
-    blocked: list(Blocked, `Apparently unused features that cannot go yet, at most ${maxCleanup}.`),
-    blockedTotal: count('Number of all features that cannot go yet.'),
+    items: list(Item, `Features that can be removed, at most ${maxCleanup}: safe ones first, then by time.`),
+    total: count('Number of all features that can be removed.'),
+    blocked: list(Blocked, `Apparently unused features that cannot be removed yet, at most ${maxCleanup}.`),
+    blockedTotal: count('Number of all features that cannot be removed yet.'),
     pullRequest: orNull(PullRequest, 'Text for all listed features; `null` without features.'),
   },
   {

@@ -39,7 +39,7 @@ const HomeApplication = Type.Object({
   }),
   lastReceivedAt: orNull(time('Time of the last accepted packet or report; `null` if never.')),
   flags: orNull(count('Number of flags seen or declared; `null` until they are counted.')),
-  flagsThatCanGo: orNull(count('Number of flags that can go; `null` until they are counted.')),
+  flagsThatCanGo: orNull(count('Number of flags that can be removed; `null` until they are counted.')),
   leakedKeys: count('Number of Backend keys that were seen in packets.'),
 });
 export type HomeApplication = Static<typeof HomeApplication>;

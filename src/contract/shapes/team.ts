@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { limits, type TierLimit } from '../plans.ts';
+import { limits, type TierLimit } from '../tiers.ts';
 import {
   bodyShape,
   boolean,

@@ -1,7 +1,7 @@
 import { Refusal } from '../../contract/errors.ts';
-import { problem } from '../answer.ts';
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { commonHeaders, requestIdHeader } from '../request-ids.ts';
+import { problem } from '../responses.ts';
 import { cipherSuites, readTls } from '../tls.ts';
 import {
   type AddressFinder,
@@ -15,7 +15,7 @@ import {
 } from '../types.ts';
 import { framingFault, isPlainPath, resolvable, wasPlainPath } from './head.ts';
 import { type ArrivingBody, BodyDeadlines, briefBody, Charge, linger, tooLarge, tooSlow } from './limits.ts';
-import { type DefaultHeaders, defaultHeaders, ResponseCache, withHeaders } from './reply-headers.ts';
+import { type DefaultHeaders, defaultHeaders, ResponseCache, withHeaders } from './response-headers.ts';
 
 /**
  * The HTTP engine `Bun.serve`. It handles `Expect: 100-continue` itself, pauses the sender of a body until the handler

@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http';
-import { problem } from '../answer.ts';
+import { problem } from '../responses.ts';
 import type { AddressFinder, BodyChunks, ByteBudget, Dispatch, HttpResponse, Request } from '../types.ts';
 import { BodyInbox } from './body-inbox.ts';
 import { framingFault, isPlainPath, resolvable } from './head.ts';
 import { type ArrivingBody, type BodyDeadlines, linger, maxHead, tooSlow } from './limits.ts';
-import { type DefaultHeaders, oneLine, withHeaders } from './reply-headers.ts';
+import { type DefaultHeaders, oneLine, withHeaders } from './response-headers.ts';
 
 /** Functions of uWebSockets.js in use. The package is optional, and its own types lack some of them. */
 export interface Uws {

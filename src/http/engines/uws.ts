@@ -3,7 +3,7 @@ import { bindFailure, freePort } from '../bind-failure.ts';
 import { cipherSuites, readTls } from '../tls.ts';
 import type { AddressFinder, HttpEngine, Listener, ListenOptions, TlsFiles } from '../types.ts';
 import { BodyDeadlines, maxHead } from './limits.ts';
-import { type DefaultHeaders, defaultHeaders } from './reply-headers.ts';
+import { type DefaultHeaders, defaultHeaders } from './response-headers.ts';
 import { type App, type ListenSocket, type Uws, UwsExchange } from './uws-exchange.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { version } from '../../../package.json' with { type: 'json' };
+import type { RefusalDescription } from '../../contract/ledger-refusals.ts';
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';
 import type { DocumentOptions } from '../../contract/shapes/fields.ts';
 import {
@@ -111,6 +112,7 @@ const problem = {
     title: { type: 'string', description: 'The meaning of the code; the same for every refusal with it.' },
     status: { type: 'integer', description: 'The HTTP status.' },
     code: { type: 'string', description: 'A stable identifier of the error.' },
+    formerCode: { type: 'string', description: 'The code in earlier builds, if it was renamed.' },
     detail: { type: 'string', description: 'The error in this request.' },
   },
 } as const;
@@ -122,8 +124,8 @@ const problem = {
 function refusalResponses(declared: Refusals, getHeaders: (status: number) => Json, components: Components): Json {
   const byStatus = new Map<number, Json>();
   for (const [code, detail] of Object.entries(declared) as [RefusalCode, string][]) {
-    const { status, title } = refusals[code];
-    const value = { type: 'about:blank', title, status, code, detail };
+    const { status, title, formerly: formerCode }: RefusalDescription = refusals[code];
+    const value = { type: 'about:blank', title, status, code, ...(formerCode && { formerCode }), detail };
     byStatus.set(status, { ...byStatus.get(status), [code]: { value } });
   }
   const wait = { 'Retry-After': components.addComponent('headers', RetryAfter) };

@@ -2,8 +2,8 @@ import type { MessagePort } from 'node:worker_threads';
 import { Refusal } from '../../contract/errors.ts';
 import type { RefusalCode } from '../../contract/refusals.ts';
 import { describeFailure, type Failure, restoreError } from '../../runtime/thread-calls.ts';
-import { problem } from '../answer.ts';
 import { tooLarge } from '../engines/limits.ts';
+import { problem } from '../responses.ts';
 import {
   type AddressFinder,
   type ByteBudget,

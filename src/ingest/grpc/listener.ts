@@ -9,7 +9,7 @@ import { attemptsHeader, checkDeadline, isRetry, toRpcStatus } from '../../grpc/
 import { reflectionMethods } from '../../grpc/reflection.ts';
 import { Sessions } from '../../grpc/sessions.ts';
 import { streamServer } from '../../grpc/stream-server.ts';
-import { defaultHeaders } from '../../http/engines/reply-headers.ts';
+import { defaultHeaders } from '../../http/engines/response-headers.ts';
 import { findInflater, headerBytes, isCompressed } from '../../http/grpc-frame.ts';
 import { SentBody } from '../../http/sent-body.ts';
 import type { SlowRequests } from '../../http/slow-requests.ts';

@@ -111,7 +111,7 @@ export class SharedRead {
     this.#repaired = repaired;
   }
 
-  /** Resolves when the copy is as current as this call. @throws {Refusal} `engine_unavailable`, `store_unavailable` */
+  /** Resolves when the copy is as current as this call. @throws {Refusal} `postgres_unavailable`, `store_unavailable` */
   wait(): Promise<void> {
     if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(postgresAway());
     return this.#join();

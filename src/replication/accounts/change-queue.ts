@@ -67,7 +67,7 @@ export class ChangeQueue {
     this.#watch = watch;
   }
 
-  /** @throws {Refusal} `engine_unavailable`, `store_unavailable`, `backpressure` */
+  /** @throws {Refusal} `postgres_unavailable`, `store_unavailable`, `backpressure` */
   add<T>(change: Change<T>): Promise<T> {
     if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(postgresAway());
     if (this.#waiting.size >= maxWaiting)

@@ -53,7 +53,7 @@ export class Copy extends CommittedRecords implements LogContent {
    * Applies consecutive changes, skipping those already applied; resolves when they can be read.
    * @param era era in which they were read
    * @param settled true if these changes include the repair after a loss
-   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+   * @throws {ApiError} `store_unavailable`, `postgres_unavailable`
    */
   advance(changes: readonly AccountChange[], era: number, settled = false): Promise<void> {
     return this.#inOrder(async () => {

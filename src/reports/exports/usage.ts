@@ -1,7 +1,7 @@
 import { Refusal } from '../../contract/errors.ts';
 import { type CountsBlock, readCounts } from '../../storage/aggregate/read-counts.ts';
 import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
-import { readRollUpState } from '../../storage/lmdb/carried.ts';
+import { readRollUpState } from '../../storage/lmdb/roll-up-state.ts';
 import type { SeriesName } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';

@@ -12,8 +12,8 @@ import {
 } from '../../storage/aggregate/unique-users.ts';
 import type { Freshness } from '../../storage/commit/usage-store.ts';
 import { type Counts, minutesPerDay } from '../../storage/lmdb/blocks.ts';
-import { readRollUpState } from '../../storage/lmdb/carried.ts';
 import type { Environment, FeatureDeclaration } from '../../storage/lmdb/records.ts';
+import { readRollUpState } from '../../storage/lmdb/roll-up-state.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type { SplitCache, Splits } from '../experiments/split-report.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
 import Value from 'typebox/value';
-import { type KnownOption, readOptions, UsageError } from '../../cli/flags.ts';
+import { type KnownOption, readOptions, UsageError } from '../../cli/options.ts';
 import { clientVariables } from '../../contract/client-variables.ts';
 import { type Setting, type SettingNames, type Settings, settings } from '../../contract/config-schema.ts';
 import { nearestKnown } from '../../contract/nearest.ts';

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { completeProvider, maxProviders } from '../../accounts/identity-providers.ts';
 import type { ConfiguredProviders } from '../../auth/sso/providers.ts';
-import { UsageError } from '../../cli/flags.ts';
+import { UsageError } from '../../cli/options.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { nearestKnown } from '../../contract/nearest.ts';
 import { NewIdentityProvider } from '../../contract/shapes/identity-provider.ts';

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { ThreadKeyEvents } from '../../accounts/key-marks.ts';
+import type { ThreadKeyEvents } from '../../accounts/key-events.ts';
 import type { Write } from '../../accounts/store/account-store.ts';
 import type { TakenTotals } from '../../http/request-totals.ts';
 import type { ListenOptions } from '../../http/types.ts';

@@ -17,8 +17,8 @@ import {
   minutesPerDay,
   seriesPerEnvironment,
 } from '../lmdb/blocks.ts';
-import { daysOver, noRollUp, putRollUpState, type RollUpState, readRollUpState } from '../lmdb/carried.ts';
 import type { Table } from '../lmdb/lmdb.ts';
+import { daysOver, noRollUp, putRollUpState, type RollUpState, readRollUpState } from '../lmdb/roll-up-state.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import { addCounts, mergeCounts } from './merge.ts';
 

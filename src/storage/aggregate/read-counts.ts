@@ -13,7 +13,7 @@ import {
   rawBlocks,
   seriesRef,
 } from '../lmdb/blocks.ts';
-import { type RollUpState, readRollUpState } from '../lmdb/carried.ts';
+import { type RollUpState, readRollUpState } from '../lmdb/roll-up-state.ts';
 import { type Reading, readAt, type Snapshot } from '../lmdb/snapshot.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 

@@ -1,5 +1,5 @@
 import { seriesPerEnvironment } from '../lmdb/blocks.ts';
-import { daysOver, readRollUpState } from '../lmdb/carried.ts';
+import { daysOver, readRollUpState } from '../lmdb/roll-up-state.ts';
 import { environmentOrdinal, sketchChunks } from '../lmdb/sketches.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../lmdb/snapshot.ts';
 import type { UsageTables } from '../lmdb/usage.ts';

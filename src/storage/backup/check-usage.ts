@@ -16,10 +16,10 @@ import {
   type RawBlock,
   rawBlocks,
 } from '../lmdb/blocks.ts';
-import { readRollUpState } from '../lmdb/carried.ts';
 import { decodeExposures } from '../lmdb/exposures.ts';
 import { prefixedKey } from '../lmdb/key-prefix.ts';
 import { ledgerKey, readLedgerLine } from '../lmdb/ledger.ts';
+import { readRollUpState } from '../lmdb/roll-up-state.ts';
 import { decodeSenders } from '../lmdb/senders.ts';
 import { decodeSeen, seriesName } from '../lmdb/series.ts';
 import { chunksPerSketch, chunkValueBytes, environmentOrdinal, readChunk } from '../lmdb/sketches.ts';

@@ -36,12 +36,12 @@ export interface UsageStore {
   /**
    * Resolves when every node can find a new instance id.
    * @param fill adds more to the batch of this application's packets
-   * @throws {Refusal} `store_unavailable`, `engine_unavailable`: the id does not exist then
+   * @throws {Refusal} `store_unavailable`, `postgres_unavailable`: the id does not exist then
    */
   keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void>;
   /**
    * Resolves when a person is forgotten here, and earlier counts of other nodes cannot restore their data.
-   * @throws {Refusal} `store_unavailable`, `engine_unavailable`
+   * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   forget(forgotten: Forgotten): Promise<void>;
   /** @param listener called when another node has forgotten a person, which can invalidate cached ids */
@@ -52,7 +52,7 @@ export interface UsageStore {
    * Resolves when the store has everything that this node has acknowledged. Await it before a report. On several
    * machines, returns how complete the store is.
    * @param people whether the users and exposures must be current, can be a few seconds old, or are not read
-   * @throws {Refusal} `store_unavailable`, `engine_unavailable`
+   * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
   /** The reason why packets are refused although the disk accepts them: `spool_full`. Called for each packet. */

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Database } from 'lmdb';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { isPresent } from '../../runtime/files.ts';
-import { initializeRollUp } from './carried.ts';
 import { cannotOpen, checkDataFiles, getDataFile, type StoreName } from './data-directory.ts';
 import { syncPath } from './disk.ts';
 import { type LmdbEnvironment, openLmdb, openRecords, transact } from './lmdb.ts';
+import { initializeRollUp } from './roll-up-state.ts';
 
 /**
  * The layout of a store: its tables, and the format of their keys and values. The store records the number of its layout. A

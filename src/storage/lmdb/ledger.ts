@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ledgerRefusals, type RefusalDescription } from '../../contract/ledger-refusals.ts';
 import type { MessageRoute, Transport } from '../../contract/message-routes.ts';
 import { pairKey, removeRange } from './key-prefix.ts';
 import type { KeyType } from './records.ts';
@@ -155,9 +156,17 @@ type StoredDimensions = [
 type StoredRow = [subject: StoredDimensions, count: number, lastAt: number, example: LedgerExample | null];
 
 function readDimensions(stored: StoredDimensions): LedgerDimensions {
-  const [environment, transport, route, outcome, status, code, userAgent, instance] = stored;
+  const [environment, transport, route, outcome, status, storedCode, userAgent, instance] = stored;
+  const code = storedCode === null ? null : (renamedCodes.get(storedCode) ?? storedCode);
   return { environment, transport, route, outcome, status, code, userAgent, instance };
 }
+
+/** Present codes of refusals by the codes of earlier builds, which stored rows can have. */
+const renamedCodes: ReadonlyMap<string, string> = new Map(
+  Object.entries<RefusalDescription>(ledgerRefusals).flatMap(([code, { formerly }]) =>
+    formerly === undefined ? [] : [[formerly, code]],
+  ),
+);
 
 /** Maximum delay until messages of an hour are written, ms. */
 const writtenAfterMs = 120_000;

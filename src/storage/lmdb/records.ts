@@ -1,5 +1,4 @@
 import type { KeyScope } from '../../contract/key-scopes.ts';
-import type { Tier } from '../../contract/plans.ts';
 import type { Membership, Role } from '../../contract/roles.ts';
 import type { ChangedField } from '../../contract/shapes/activity.ts';
 import type { PlainKeySettings } from '../../contract/shapes/api-key.ts';
@@ -14,6 +13,7 @@ import type { PlainClientSettings } from '../../contract/shapes/sign-in-client.t
 import type { SecondFactorRule } from '../../contract/shapes/sign-in-policy.ts';
 import type { NewView } from '../../contract/shapes/view.ts';
 import type { Factor } from '../../contract/sign-in.ts';
+import type { Tier } from '../../contract/tiers.ts';
 import type { VerdictKind } from '../../contract/verdicts.ts';
 import type { SentEventType, WebhookEventType } from '../../contract/webhook-events.ts';
 import type { WebhookFormat } from '../../contract/webhook-formats.ts';

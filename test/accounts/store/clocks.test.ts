@@ -28,7 +28,7 @@ async function nodes(): Promise<readonly [ClockedNode, ClockedNode]> {
 
 const hour = 3_600_000;
 const often = { interval: 100 };
-const unavailable = { code: 'engine_unavailable' };
+const unavailable = { code: 'postgres_unavailable' };
 
 describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (aheadMs) => {
   test('refuses to manage accounts until the clock is correct, and reports the reason', async () => {

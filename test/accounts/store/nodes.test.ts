@@ -157,7 +157,7 @@ describe('a commit whose response is lost', () => {
   });
 });
 
-const away = { code: 'engine_unavailable', status: 503, retryAfter: 2 };
+const away = { code: 'postgres_unavailable', status: 503, retryAfter: 2 };
 
 /** Saves the accounts in PostgreSQL, to restore them later. */
 async function backUp(postgres: Postgres, url: string): Promise<() => Promise<void>> {

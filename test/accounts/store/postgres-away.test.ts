@@ -7,7 +7,7 @@ import { newDatabase, openNode } from './postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
 
-const away = { code: 'engine_unavailable', status: 503, retryAfter: 2 };
+const away = { code: 'postgres_unavailable', status: 503, retryAfter: 2 };
 
 /** Runs a test with a separate server, whose failures do not affect other tests. */
 async function withServer(use: (postgres: Postgres, url: string) => Promise<void>): Promise<void> {

@@ -32,7 +32,7 @@ async function open(): Promise<AccountStoreFixture> {
   return {
     accountStore,
     health,
-    refusal: { code: 'engine_unavailable', status: 503, retryAfter: 2 },
+    refusal: { code: 'postgres_unavailable', status: 503, retryAfter: 2 },
     listFailures: () => [],
     hold() {
       let release: () => void = () => {};

@@ -29,7 +29,7 @@ describe('a change whose write PostgreSQL rejects', () => {
     expect(refused).toEqual([7, 17, 27]);
     const made = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     expect(made).toEqual(made.map((_, at) => at));
-    expect(results[7]).toMatchObject({ reason: { code: 'engine_unavailable', status: 503 } });
+    expect(results[7]).toMatchObject({ reason: { code: 'postgres_unavailable', status: 503 } });
     expect(log.lines.filter((line) => line.includes('rejected one change'))).toHaveLength(3);
     expect(log.lines.join()).toContain('"sqlstate":"23514"');
     expect(accountStore.status().trouble).toBeUndefined();

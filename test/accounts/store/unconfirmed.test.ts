@@ -18,7 +18,7 @@ const requests = {
   change: (accountStore: PostgresAccountStore) => accountStore.change((tx) => tx.put('numbers', 'other', 1)),
 };
 
-const refusal = 'engine_unavailable';
+const refusal = 'postgres_unavailable';
 
 /** The result of each request. */
 async function collectResults(accountStore: PostgresAccountStore): Promise<Record<string, string>> {

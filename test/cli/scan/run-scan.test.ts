@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import Ajv from 'ajv';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { UsageError } from '../../../src/cli/flags.ts';
+import { UsageError } from '../../../src/cli/options.ts';
 import { scanCode } from '../../../src/cli/scan/run-scan.ts';
 import { createKey, manage } from '../../support/binary.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

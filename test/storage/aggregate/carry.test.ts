@@ -20,9 +20,9 @@ import {
   scanCells,
   seriesRef,
 } from '../../../src/storage/lmdb/blocks.ts';
-import { noRollUp, readRollUpState } from '../../../src/storage/lmdb/carried.ts';
 import { openLaidOut } from '../../../src/storage/lmdb/layout.ts';
 import { openTable, transact } from '../../../src/storage/lmdb/lmdb.ts';
+import { noRollUp, readRollUpState } from '../../../src/storage/lmdb/roll-up-state.ts';
 import { putSeries } from '../../../src/storage/lmdb/series.ts';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';

@@ -4,7 +4,7 @@ import { countUniqueUsers, type UniqueUsers, UserUnions } from '../../../src/sto
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { bucketWidth, encodeBucket, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import { daysOver, readRollUpState } from '../../../src/storage/lmdb/carried.ts';
+import { daysOver, readRollUpState } from '../../../src/storage/lmdb/roll-up-state.ts';
 import { environmentOrdinal } from '../../../src/storage/lmdb/sketches.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';

@@ -8,8 +8,8 @@ import {
   hasMessages,
   joinBodies,
 } from '../../../src/storage/commit/envelope.ts';
-import { readRollUpState } from '../../../src/storage/lmdb/carried.ts';
 import { digestOfInstance } from '../../../src/storage/lmdb/instances.ts';
+import { readRollUpState } from '../../../src/storage/lmdb/roll-up-state.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { BatchFiller, packet, type TestPacket, testEnvironments } from '../../support/random-batches.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

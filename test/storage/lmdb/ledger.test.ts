@@ -76,6 +76,14 @@ test('a row is read back as written', async () => {
   expect(entries).toContainEqual({ hour: 100, dimensions: accepted, count: 3, lastAt, example: null });
 });
 
+test('a row of an earlier build has the present code of its refusal', async () => {
+  const store = temporaryUsage();
+  put(store, 5, 100, { ...refused, code: 'engine_unavailable' });
+  expect(Array.from(ledgerEntries(store, 5, 100, 101), ({ dimensions }) => dimensions.code)).toEqual([
+    'postgres_unavailable',
+  ]);
+});
+
 test('a range returns exactly its hours of one application, the latest hour first', async () => {
   const store = temporaryUsage();
   for (const application of [4, 5, 6]) {

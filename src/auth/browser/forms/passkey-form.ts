@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../../accounts/account-transaction.ts';
 import { requiredProvider } from '../../../accounts/sign-in-policy.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import { acceptPasskey, type PasskeyFailure } from '../../factors/passkeys/accept-passkey.ts';
@@ -10,7 +10,7 @@ import {
   readUserAgent,
   recordFurtherFactor,
   recordSignIn,
-} from '../../oauth/draft-sign-in.ts';
+} from '../../oauth/record-sign-in.ts';
 import { type CurrentSignIn, currentSignIn, isValidFor } from '../../oauth/sign-ins.ts';
 import type { FormError } from '../pages/form-page.ts';
 import {

@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../../accounts/account-transaction.ts';
 import { commonPassword, typedFault } from '../../../accounts/password-rules.ts';
 import { domainRule, readSignInPolicy } from '../../../accounts/sign-in-policy.ts';
 import { applyUserPatch } from '../../../accounts/users.ts';
@@ -8,7 +8,7 @@ import type { OAuthClient, User } from '../../../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from '../../cookies/browser.ts';
 import { type SignInResult, signIn } from '../../factors/sign-in.ts';
 import { maySignIn } from '../../oauth/clients.ts';
-import { readUserAgent } from '../../oauth/draft-sign-in.ts';
+import { readUserAgent } from '../../oauth/record-sign-in.ts';
 import type { Services } from '../../oauth/services.ts';
 import { endUserSessions } from '../../oauth/sessions.ts';
 import { type CurrentSignIn, currentSignIn, startSignIn } from '../../oauth/sign-ins.ts';

@@ -33,7 +33,7 @@ export function laterPage({ status, message, retryAfter = 1 }: Refusal): HttpRes
 
 /** The page for a refusal. @throws any other error */
 export function refusalPage(error: unknown): HttpResponse {
-  if (error instanceof Refusal && error.code === 'engine_unavailable') return laterPage(error);
+  if (error instanceof Refusal && error.code === 'postgres_unavailable') return laterPage(error);
   if (error instanceof OAuthError || error instanceof Refusal)
     return failurePage(error.status, error.message, error.retryAfter);
   throw error;

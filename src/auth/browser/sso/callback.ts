@@ -4,8 +4,8 @@ import type { IdentityProvider } from '../../../storage/lmdb/auth-records.ts';
 import { BrowserCookie } from '../../cookies/browser.ts';
 import { type CountedAttempt, countAddress, uncountAttempt } from '../../factors/login-throttle.ts';
 import { consoleClientId, findClient } from '../../oauth/clients.ts';
-import { readUserAgent } from '../../oauth/draft-sign-in.ts';
 import { parseForm } from '../../oauth/forms.ts';
+import { readUserAgent } from '../../oauth/record-sign-in.ts';
 import { currentSignIn } from '../../oauth/sign-ins.ts';
 import { type Attempt, attemptCookie, startLink } from '../../sso/attempt.ts';
 import { type ProviderIdentity, readIdentity } from '../../sso/claims.ts';
@@ -22,7 +22,7 @@ let checking = 0;
 
 /**
  * Handles the return of a browser from a provider (OpenID Connect Core §3.1.2.5).
- * @throws {Refusal} `backpressure`, `store_unavailable`, `engine_unavailable`
+ * @throws {Refusal} `backpressure`, `store_unavailable`, `postgres_unavailable`
  */
 export async function finishSso(
   services: SsoServices,

@@ -6,9 +6,9 @@ import type { Authentication, IdentityProvider } from '../../../storage/lmdb/aut
 import type { Browser } from '../../cookies/browser.ts';
 import { redirect } from '../../oauth/authorization-request.ts';
 import { findClient, matchesRedirect } from '../../oauth/clients.ts';
-import { type AtIssuer, takeSignIns } from '../../oauth/draft-sign-in.ts';
 import { parseForm, readForm } from '../../oauth/forms.ts';
 import { OAuthError } from '../../oauth/oauth-error.ts';
+import { type AtIssuer, takeSignIns } from '../../oauth/record-sign-in.ts';
 import { endSignIn, noteEnd } from '../../oauth/sessions.ts';
 import { clockTolerance, readUnverified } from '../../oauth/tokens.ts';
 import { RoundTripCookie } from '../../sso/attempt.ts';

@@ -1,10 +1,10 @@
-import type { AccountTransaction } from '../../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../../accounts/account-transaction.ts';
 import { notePasskey, passkeyId, passkeyKey } from '../../../accounts/passkeys.ts';
 import { relyingPartyId } from '../../../contract/sign-in.ts';
 import type { Passkey } from '../../../storage/lmdb/auth-records.ts';
 import type { User } from '../../../storage/lmdb/records.ts';
 import type { Browser } from '../../cookies/browser.ts';
-import { noteSignIn } from '../../oauth/draft-sign-in.ts';
+import { noteSignIn } from '../../oauth/record-sign-in.ts';
 import type { Services } from '../../oauth/services.ts';
 import { type CountedAttempt, countAttempt, forgiveAttempt, verifyCounted } from '../login-throttle.ts';
 import { challengeExpiry } from './options.ts';

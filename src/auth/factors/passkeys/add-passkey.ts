@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../../accounts/account-transaction.ts';
 import { addPasskey, listPasskeys } from '../../../accounts/passkeys.ts';
 import type { Reader } from '../../../accounts/store/account-store.ts';
 import { Refusal } from '../../../contract/errors.ts';

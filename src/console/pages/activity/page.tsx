@@ -20,12 +20,12 @@ import { call, type Query, readBody, resource, send, withQuery } from '../../api
 import { now } from '../../api/clock.ts';
 import { useList } from '../../api/list.ts';
 import { usePoll } from '../../api/poll.ts';
-import { useAction } from '../../parts/action.tsx';
-import { RangePicker, useRange } from '../../parts/choices/range.tsx';
-import { downloadCsv } from '../../parts/download.ts';
-import { Reason, Skeleton } from '../../parts/failure.tsx';
-import { Filter, type Options } from '../../parts/form/filters.tsx';
-import { Help } from '../../parts/help.tsx';
+import { useAction } from '../../components/action.tsx';
+import { RangePicker, useRange } from '../../components/choices/range.tsx';
+import { downloadCsv } from '../../components/download.ts';
+import { Reason, Skeleton } from '../../components/failure.tsx';
+import { Filter, type Options } from '../../components/form/filters.tsx';
+import { Help } from '../../components/help.tsx';
 import { format } from '../../text/format.ts';
 import { type Day, groupByDay, type Run } from './days.ts';
 

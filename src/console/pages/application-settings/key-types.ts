@@ -1,6 +1,6 @@
 import type { ApplicationKey, ApplicationKeyShownOnce } from '../../../contract/shapes/application-key.ts';
 import { call, resource } from '../../api/client.ts';
-import type { SecretContent } from '../../parts/form/create.tsx';
+import type { SecretContent } from '../../components/form/create.tsx';
 
 export type KeyType = ApplicationKey['type'];
 

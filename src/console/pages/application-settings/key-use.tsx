@@ -1,6 +1,6 @@
 import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import { now } from '../../api/clock.ts';
-import { Ago } from '../../parts/table/columns.tsx';
+import { Ago } from '../../components/table/columns.tsx';
 import { format, plural } from '../../text/format.ts';
 
 /** A key that was used this recently counts as in use, ms. */

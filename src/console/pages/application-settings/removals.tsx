@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Deletion } from '../../../contract/shapes/deletion.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { announce } from '../../parts/announce.tsx';
+import { announce } from '../../components/announce.tsx';
 import { format } from '../../text/format.ts';
 
 /** The removals in progress. @param props `of`: id of an application, for its removals only */

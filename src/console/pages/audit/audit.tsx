@@ -6,12 +6,12 @@ import type { User } from '../../../contract/shapes/user.ts';
 import { useQuery } from '../../address/address.ts';
 import { call, type Query, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { useAction } from '../../parts/action.tsx';
-import { downloadCsv, toCsv } from '../../parts/download.ts';
-import { Filter } from '../../parts/form/filters.tsx';
-import { Time } from '../../parts/table/columns.tsx';
-import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
-import { ListTable } from '../../parts/table/list-table.tsx';
+import { useAction } from '../../components/action.tsx';
+import { downloadCsv, toCsv } from '../../components/download.ts';
+import { Filter } from '../../components/form/filters.tsx';
+import { Time } from '../../components/table/columns.tsx';
+import { createDeclaredColumns } from '../../components/table/declared-columns.ts';
+import { ListTable } from '../../components/table/list-table.tsx';
 import { applications, hasRole } from '../../reader/reader.tsx';
 import { actionText, changeText, dayBounds } from './audit-words.ts';
 

@@ -6,10 +6,10 @@ import { environmentAddress, featureAddress, useQuery } from '../../address/addr
 import type { InEnvironment } from '../../address/place.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
-import { Pending } from '../../parts/failure.tsx';
-import { Help } from '../../parts/help.tsx';
-import { Ago } from '../../parts/table/columns.tsx';
-import { type Column, Table } from '../../parts/table/table.tsx';
+import { Pending } from '../../components/failure.tsx';
+import { Help } from '../../components/help.tsx';
+import { Ago } from '../../components/table/columns.tsx';
+import { type Column, Table } from '../../components/table/table.tsx';
 
 const everyMs = 30_000;
 

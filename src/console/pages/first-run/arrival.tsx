@@ -7,7 +7,7 @@ import { resource, withQuery } from '../../api/client.ts';
 import { currentTime, now } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
 import { settings } from '../../api/settings.ts';
-import { Ago } from '../../parts/table/columns.tsx';
+import { Ago } from '../../components/table/columns.tsx';
 import { format, plural } from '../../text/format.ts';
 import { adviceOn, senderName } from '../ingest/reasons.ts';
 import { useUnattributed } from '../ingest/senders.tsx';

@@ -6,7 +6,7 @@
  */
 import { useLocation } from 'preact-iso';
 import { environmentAddress } from '../../address/address.ts';
-import { Form } from '../../parts/form/form.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { ApplicationFields, applicationCodes, createApplication } from '../settings/applications.tsx';
 

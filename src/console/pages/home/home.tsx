@@ -6,11 +6,11 @@ import { applicationAddress, applicationSettingsAddress, environmentAddress, use
 import { resource, withQuery } from '../../api/client.ts';
 import { now } from '../../api/clock.ts';
 import { usePoll } from '../../api/poll.ts';
-import { Sparkline } from '../../parts/chart/sparkline.tsx';
-import { Failure, Skeleton } from '../../parts/failure.tsx';
-import { HealthLink, useAnnouncedItems } from '../../parts/health.tsx';
-import { type Column, Table } from '../../parts/table/table.tsx';
-import { useTitle } from '../../parts/title.ts';
+import { Sparkline } from '../../components/chart/sparkline.tsx';
+import { Failure, Skeleton } from '../../components/failure.tsx';
+import { HealthLink, useAnnouncedItems } from '../../components/health.tsx';
+import { type Column, Table } from '../../components/table/table.tsx';
+import { useTitle } from '../../components/title.ts';
 import { applications } from '../../reader/reader.tsx';
 import { format, plural } from '../../text/format.ts';
 import { FirstRun } from '../first-run/first-run.tsx';

@@ -2,8 +2,8 @@ import type { ApplicationKey } from '../../../contract/shapes/application-key.ts
 import { applicationSettingsAddress } from '../../address/address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { Ago, agoColumn } from '../../parts/table/columns.tsx';
-import { type Column, Table } from '../../parts/table/table.tsx';
+import { Ago, agoColumn } from '../../components/table/columns.tsx';
+import { type Column, Table } from '../../components/table/table.tsx';
 import { format } from '../../text/format.ts';
 import { describeReason } from '../application-settings/key-use.tsx';
 

@@ -2,7 +2,7 @@ import { messageRoutes } from '../../../contract/message-routes.ts';
 import { surplusName } from '../../../contract/names.ts';
 import { parseProgram } from '../../../contract/programs.ts';
 import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
-import { byProgram } from '../../parts/programs.ts';
+import { byProgram } from '../../components/programs.ts';
 
 export const outcomes = ['accepted', 'refused', 'noted'] as const satisfies readonly LedgerEntry['outcome'][];
 

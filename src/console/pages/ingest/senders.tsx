@@ -8,9 +8,9 @@ import type {
 import { useQuery } from '../../address/address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { Filter } from '../../parts/form/filters.tsx';
-import { Ago, agoColumn, countColumn, Program } from '../../parts/table/columns.tsx';
-import { type Column, CsvButton, Table } from '../../parts/table/table.tsx';
+import { Filter } from '../../components/form/filters.tsx';
+import { Ago, agoColumn, countColumn, Program } from '../../components/table/columns.tsx';
+import { type Column, CsvButton, Table } from '../../components/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { format, plural } from '../../text/format.ts';
 import { KeyLink } from './keys.tsx';

@@ -1,6 +1,6 @@
 import type { Metric } from '../../../contract/shapes/metric.ts';
 import type { MetricMeasurements } from '../../../contract/shapes/reports.ts';
-import { type Buckets, bucketAt, bucketStart, indexAt } from '../../parts/chart/series.ts';
+import { type Buckets, bucketAt, bucketStart, indexAt } from '../../components/chart/series.ts';
 
 /** A metric of the application, or a metric of a feature with all its variants. */
 export interface MetricRow {

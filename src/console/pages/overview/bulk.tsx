@@ -10,11 +10,11 @@ import { useWholeList } from '../../api/list.ts';
 import { forget } from '../../api/poll.ts';
 import { describeError } from '../../api/problem.ts';
 import { user } from '../../api/session.ts';
-import { announce } from '../../parts/announce.tsx';
-import { CopyButton } from '../../parts/copy.tsx';
-import { Dialog, useDialog } from '../../parts/dialog.tsx';
-import { Field, Form, SelectField } from '../../parts/form/form.tsx';
-import { Menu } from '../../parts/menu.tsx';
+import { announce } from '../../components/announce.tsx';
+import { CopyButton } from '../../components/copy.tsx';
+import { Dialog, useDialog } from '../../components/dialog.tsx';
+import { Field, Form, SelectField } from '../../components/form/form.tsx';
+import { Menu } from '../../components/menu.tsx';
 import { format, plural } from '../../text/format.ts';
 import {
   type BulkAction,

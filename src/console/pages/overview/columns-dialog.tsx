@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form } from '../../parts/form/form.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { changePreferences } from '../../reader/reader.tsx';
 
 interface ColumnsDialogProps {

@@ -3,10 +3,10 @@ import type { Overview, OverviewFeature } from '../../../contract/shapes/overvie
 import { ownersText } from '../../../contract/shapes/owned.ts';
 import { featureAddress } from '../../address/address.ts';
 import { now } from '../../api/clock.ts';
-import { getSeriesTone } from '../../parts/chart/series.ts';
-import { Split, splitWords } from '../../parts/split.tsx';
-import { Ago, NotReported } from '../../parts/table/columns.tsx';
-import type { Column } from '../../parts/table/table.tsx';
+import { getSeriesTone } from '../../components/chart/series.ts';
+import { Split, splitWords } from '../../components/split.tsx';
+import { Ago, NotReported } from '../../components/table/columns.tsx';
+import type { Column } from '../../components/table/table.tsx';
 import { format } from '../../text/format.ts';
 import { type Change, computeChange, computeTrend, names, usersHead } from './figures.ts';
 import { variantsText } from './rows.ts';

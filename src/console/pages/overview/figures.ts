@@ -1,5 +1,5 @@
 import type { Overview } from '../../../contract/shapes/overview.ts';
-import { type Buckets, bucketAt, type ChartSeries, getSeriesTone } from '../../parts/chart/series.ts';
+import { type Buckets, bucketAt, type ChartSeries, getSeriesTone } from '../../components/chart/series.ts';
 import { format } from '../../text/format.ts';
 
 export const figures = ['checks', 'used', 'viewed', 'users', 'refused'] as const;

@@ -14,15 +14,16 @@ import { comparedWith, overviewQuery } from '../../address/range.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { user } from '../../api/session.ts';
-import { useMarkers } from '../../parts/chart/activity-markers.ts';
-import { Chart } from '../../parts/chart/chart.tsx';
-import { type ChosenRange, RangePicker, useRange } from '../../parts/choices/range.tsx';
-import { SavedViews } from '../../parts/choices/saved-views.tsx';
-import { Failure } from '../../parts/failure.tsx';
-import { HealthLine } from '../../parts/health.tsx';
-import { useTitle } from '../../parts/title.ts';
+import { useMarkers } from '../../components/chart/activity-markers.ts';
+import { Chart } from '../../components/chart/chart.tsx';
+import { type ChosenRange, RangePicker, useRange } from '../../components/choices/range.tsx';
+import { SavedViews } from '../../components/choices/saved-views.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { HealthLine } from '../../components/health.tsx';
+import { useTitle } from '../../components/title.ts';
 import { format } from '../../text/format.ts';
 import { ChooseSource } from '../first-run/choose.tsx';
+import { FeatureTable } from './features-table.tsx';
 import {
   areUsersCounted,
   compared,
@@ -35,7 +36,6 @@ import {
   names,
   usersLabel,
 } from './figures.ts';
-import { FeatureTable } from './flags-table.tsx';
 import { isState, states } from './states.ts';
 
 export function Overview({ application, environment }: InEnvironment) {

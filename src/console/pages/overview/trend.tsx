@@ -1,6 +1,6 @@
 import type { Overview } from '../../../contract/shapes/overview.ts';
-import { daySeconds, perBucket } from '../../parts/chart/announcement.ts';
-import { Sparkline } from '../../parts/chart/sparkline.tsx';
+import { daySeconds, perBucket } from '../../components/chart/announcement.ts';
+import { Sparkline } from '../../components/chart/sparkline.tsx';
 import { format } from '../../text/format.ts';
 import { computeTrend } from './figures.ts';
 

@@ -9,11 +9,11 @@ import type { Exposure } from '../../../contract/shapes/exposures.ts';
 import type { InEnvironment } from '../../address/place.ts';
 import { call, resource } from '../../api/client.ts';
 import { describeError } from '../../api/problem.ts';
-import { announce } from '../../parts/announce.tsx';
-import { ConfirmButton } from '../../parts/form/confirm.tsx';
-import { Field, Form } from '../../parts/form/form.tsx';
-import { countColumn, timeColumn } from '../../parts/table/columns.tsx';
-import { type Column, Table } from '../../parts/table/table.tsx';
+import { announce } from '../../components/announce.tsx';
+import { ConfirmButton } from '../../components/form/confirm.tsx';
+import { Field, Form } from '../../components/form/form.tsx';
+import { countColumn, timeColumn } from '../../components/table/columns.tsx';
+import { type Column, Table } from '../../components/table/table.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { askedPerson } from './asked-person.ts';
 

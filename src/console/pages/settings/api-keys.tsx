@@ -8,12 +8,12 @@ import { call, resource } from '../../api/client.ts';
 import { currentTime } from '../../api/clock.ts';
 import { useList } from '../../api/list.ts';
 import { settings } from '../../api/settings.ts';
-import { ConfirmButton } from '../../parts/form/confirm.tsx';
-import { Secret, type SecretContent } from '../../parts/form/create.tsx';
-import { Choices, Field, readLines, SelectField } from '../../parts/form/form.tsx';
-import { Section } from '../../parts/resource/part.tsx';
-import { ResourceTable } from '../../parts/resource/resource-table.tsx';
-import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
+import { ConfirmButton } from '../../components/form/confirm.tsx';
+import { Secret, type SecretContent } from '../../components/form/create.tsx';
+import { Choices, Field, readLines, SelectField } from '../../components/form/form.tsx';
+import { Section } from '../../components/resource/part.tsx';
+import { ResourceTable } from '../../components/resource/resource-table.tsx';
+import { createDeclaredColumns } from '../../components/table/declared-columns.ts';
 import { format } from '../../text/format.ts';
 
 export function ApiKeys({ team }: { readonly team: string }) {

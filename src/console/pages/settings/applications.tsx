@@ -6,11 +6,11 @@ import { applicationSettingsAddress } from '../../address/address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { user } from '../../api/session.ts';
-import { CreateButton } from '../../parts/form/create.tsx';
-import { Field, readLines } from '../../parts/form/form.tsx';
-import { ReadOnlyNote, TeamField } from '../../parts/resource/part.tsx';
-import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
-import { ListTable } from '../../parts/table/list-table.tsx';
+import { CreateButton } from '../../components/form/create.tsx';
+import { Field, readLines } from '../../components/form/form.tsx';
+import { ReadOnlyNote, TeamField } from '../../components/resource/part.tsx';
+import { createDeclaredColumns } from '../../components/table/declared-columns.ts';
+import { ListTable } from '../../components/table/list-table.tsx';
 import { hasRole, refreshApplications } from '../../reader/reader.tsx';
 import { Removals } from '../application-settings/removals.tsx';
 

@@ -5,14 +5,14 @@ import type { IdentityProvider, ProviderCheck } from '../../../contract/shapes/i
 import type { Team } from '../../../contract/shapes/team.ts';
 import { call, resource } from '../../api/client.ts';
 import { type List, useList } from '../../api/list.ts';
-import { useAction } from '../../parts/action.tsx';
-import { CloseButton, Dialog, useDialog } from '../../parts/dialog.tsx';
-import { withChosen } from '../../parts/form/filters.tsx';
-import { Choices, Field, Form, SelectField } from '../../parts/form/form.tsx';
-import { Rows, readRows } from '../../parts/form/rows.tsx';
-import { Section } from '../../parts/resource/part.tsx';
-import { ResourceTable } from '../../parts/resource/resource-table.tsx';
-import { createDeclaredColumns } from '../../parts/table/declared-columns.ts';
+import { useAction } from '../../components/action.tsx';
+import { CloseButton, Dialog, useDialog } from '../../components/dialog.tsx';
+import { withChosen } from '../../components/form/filters.tsx';
+import { Choices, Field, Form, SelectField } from '../../components/form/form.tsx';
+import { Rows, readRows } from '../../components/form/rows.tsx';
+import { Section } from '../../components/resource/part.tsx';
+import { ResourceTable } from '../../components/resource/resource-table.tsx';
+import { createDeclaredColumns } from '../../components/table/declared-columns.ts';
 
 export function Providers({ list }: { readonly list: List<IdentityProvider> }) {
   const dialog = useDialog();

@@ -4,8 +4,8 @@
  */
 import { useLocation } from 'preact-iso';
 import { address, useQuery } from '../../address/address.ts';
-import { NotFound } from '../../parts/failure.tsx';
-import { useTitle } from '../../parts/title.ts';
+import { NotFound } from '../../components/failure.tsx';
+import { useTitle } from '../../components/title.ts';
 import { hasRole } from '../../reader/reader.tsx';
 import { ApplicationPage } from '../application-settings/application-page.tsx';
 import { Applications } from './applications.tsx';

@@ -5,11 +5,11 @@ import type { Member } from '../../../contract/shapes/user.ts';
 import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { useThing } from '../../api/thing.ts';
-import { withChosen } from '../../parts/form/filters.tsx';
-import { Choices, Form, SelectField } from '../../parts/form/form.tsx';
-import { Rows, readRows } from '../../parts/form/rows.tsx';
-import { Section } from '../../parts/resource/part.tsx';
-import { OfThing } from '../../parts/resource/thing.tsx';
+import { withChosen } from '../../components/form/filters.tsx';
+import { Choices, Form, SelectField } from '../../components/form/form.tsx';
+import { Rows, readRows } from '../../components/form/rows.tsx';
+import { Section } from '../../components/resource/part.tsx';
+import { OfThing } from '../../components/resource/thing.tsx';
 import { Providers } from './providers.tsx';
 
 export function SignIn() {

@@ -9,13 +9,13 @@ import { maxPasskeys, relyingPartyId } from '../../../contract/sign-in.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { settings } from '../../api/settings.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Reason } from '../../parts/failure.tsx';
-import { ConfirmButton } from '../../parts/form/confirm.tsx';
-import { Field, Form } from '../../parts/form/form.tsx';
-import { Section } from '../../parts/resource/part.tsx';
-import { Ago, actionsColumn, Time } from '../../parts/table/columns.tsx';
-import { Table } from '../../parts/table/table.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Reason } from '../../components/failure.tsx';
+import { ConfirmButton } from '../../components/form/confirm.tsx';
+import { Field, Form } from '../../components/form/form.tsx';
+import { Section } from '../../components/resource/part.tsx';
+import { Ago, actionsColumn, Time } from '../../components/table/columns.tsx';
+import { Table } from '../../components/table/table.tsx';
 import { format } from '../../text/format.ts';
 
 interface SecondFactorProps {

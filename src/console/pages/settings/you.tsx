@@ -6,10 +6,10 @@ import { useList } from '../../api/list.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { user } from '../../api/session.ts';
 import { type Thing, useThing } from '../../api/thing.ts';
-import { ZonePreference } from '../../parts/choices/range-dialogs.tsx';
-import { changedFields, Field, Form } from '../../parts/form/form.tsx';
-import { Section, TeamField } from '../../parts/resource/part.tsx';
-import { OfThing } from '../../parts/resource/thing.tsx';
+import { ZonePreference } from '../../components/choices/range-dialogs.tsx';
+import { changedFields, Field, Form } from '../../components/form/form.tsx';
+import { Section, TeamField } from '../../components/resource/part.tsx';
+import { OfThing } from '../../components/resource/thing.tsx';
 import { hasRole } from '../../reader/reader.tsx';
 import { Identities, Passkeys, SecondFactor, Sessions } from './sign-ins.tsx';
 

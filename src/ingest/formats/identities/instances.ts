@@ -194,7 +194,7 @@ export class Instances {
     this.#deps.threads?.publish({ cleared: true });
   }
 
-  /** Resolves as `UsageStore.forget` does. @throws {Refusal} `store_unavailable`, `engine_unavailable` */
+  /** Resolves as `UsageStore.forget` does. @throws {Refusal} `store_unavailable`, `postgres_unavailable` */
   async forget({ number, environments }: Application, identity: string): Promise<void> {
     const name = formatPerson(number, hashIdentity(identity));
     increase(this.#leaving, name);

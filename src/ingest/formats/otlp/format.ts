@@ -1,9 +1,9 @@
 import type { Refusal } from '../../../contract/errors.ts';
 import { bytesField, joinFields, numberField } from '../../../grpc/protobuf.ts';
 import { messageFrame } from '../../../grpc/protocol.ts';
-import { problem } from '../../../http/answer.ts';
 import { contentTypeCheck } from '../../../http/body.ts';
 import type { Group } from '../../../http/endpoint.ts';
+import { problem } from '../../../http/responses.ts';
 import { readSent } from '../../../http/sent-body.ts';
 import type { HttpResponse, Request } from '../../../http/types.ts';
 import { createHandler, type Format } from '../../declared.ts';

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { notedHeader } from '../../../contract/notes.ts';
 import { count } from '../../../contract/shapes/fields.ts';
-import { problem } from '../../../http/answer.ts';
 import { contentTypeCheck } from '../../../http/body.ts';
 import { ContentEncoding, type Endpoint, type Group, type Operation, type Refusals } from '../../../http/endpoint.ts';
+import { problem } from '../../../http/responses.ts';
 import { readSent } from '../../../http/sent-body.ts';
 import type { HttpResponse, Request } from '../../../http/types.ts';
 import {

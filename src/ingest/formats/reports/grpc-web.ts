@@ -1,9 +1,9 @@
 import { Refusal } from '../../../contract/errors.ts';
 import { attemptsHeader, checkDeadline, isRetry, ok, toRpcStatus, trailersFrame } from '../../../grpc/protocol.ts';
-import { problem } from '../../../http/answer.ts';
 import { contentCoding, overhead } from '../../../http/body.ts';
 import type { Group } from '../../../http/endpoint.ts';
 import { checkFrame, headerBytes, isCompressed } from '../../../http/grpc-frame.ts';
+import { problem } from '../../../http/responses.ts';
 import { type Layer, SentBody } from '../../../http/sent-body.ts';
 import { DisconnectError, type HttpResponse, type Request } from '../../../http/types.ts';
 import type { Clock } from '../../../runtime/clock.ts';

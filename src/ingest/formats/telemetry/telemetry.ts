@@ -1,8 +1,8 @@
 import type { KeyHolder } from '../../../accounts/key-index.ts';
 import { Refusal } from '../../../contract/errors.ts';
-import { problem } from '../../../http/answer.ts';
 import { contentTypeCheck, decodeText, parseJson, readBody } from '../../../http/body.ts';
 import type { Refusals } from '../../../http/endpoint.ts';
+import { problem } from '../../../http/responses.ts';
 import type { HttpResponse, Request } from '../../../http/types.ts';
 import type { Batch } from '../../../storage/commit/batch.ts';
 import { type CountingDeps, countOnce, identityOfKey, type KeyFinder } from '../../count-once.ts';

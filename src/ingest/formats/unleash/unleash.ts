@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Refusal } from '../../../contract/errors.ts';
-import { problem } from '../../../http/answer.ts';
 import type { Refusals } from '../../../http/endpoint.ts';
+import { problem } from '../../../http/responses.ts';
 import { readSent } from '../../../http/sent-body.ts';
 import type { HttpResponse, Request } from '../../../http/types.ts';
 import { type Digest, digestWords } from '../../../storage/commit/records.ts';

@@ -4,9 +4,9 @@ import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureSenders } from '../../../contract/shapes/verdict.ts';
 import { featureAddress, useQuery } from '../../address/address.ts';
 import { usePoll } from '../../api/poll.ts';
-import { Reason } from '../../parts/failure.tsx';
-import { agoColumn, SeenAgo } from '../../parts/table/columns.tsx';
-import { type Column, Table } from '../../parts/table/table.tsx';
+import { Reason } from '../../components/failure.tsx';
+import { agoColumn, SeenAgo } from '../../components/table/columns.tsx';
+import { type Column, Table } from '../../components/table/table.tsx';
 import { type FeaturePlace, featurePath } from './change.tsx';
 import { groupPrograms, type ProgramThere, type SenderProgram } from './traffic.ts';
 

@@ -1,5 +1,5 @@
 /*
- * src/console/parts/chart: figures over time, drawn by uPlot. chart.tsx assembles a chart, plot.ts draws it, and
+ * src/console/components/chart: figures over time, drawn by uPlot. chart.tsx assembles a chart, plot.ts draws it, and
  * look.ts has its colours, axes and marks. series.ts and announcement.ts compute without a page.
  */
 

@@ -5,8 +5,8 @@ import type { Team } from '../../../contract/shapes/team.ts';
 import type { Member } from '../../../contract/shapes/user.ts';
 import { resource } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
-import { CodePlaces } from '../../parts/code-places.tsx';
-import { Field } from '../../parts/form/form.tsx';
+import { CodePlaces } from '../../components/code-places.tsx';
+import { Field } from '../../components/form/form.tsx';
 import { applications, hasRole } from '../../reader/reader.tsx';
 import { FeatureForm, type FeatureProps } from './change.tsx';
 

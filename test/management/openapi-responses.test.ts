@@ -129,7 +129,7 @@ function named(cases: readonly DocumentedResponse[]) {
 }
 
 describe('a documented response', () => {
-  const special = (['rate_limited', 'store_unavailable', 'engine_unavailable', 'backpressure'] as const).map(hasCode);
+  const special = (['rate_limited', 'store_unavailable', 'postgres_unavailable', 'backpressure'] as const).map(hasCode);
   const plain = promised.filter((one) => !special.some((is) => is(one)));
   test.each(named(plain))('matches the document: %s', async (_name, one) => {
     const wanted = await requestFor(usual, one.route, one.code ?? one.status);
@@ -217,7 +217,7 @@ describe('a full disk', () => {
 });
 
 describe('an unreachable PostgreSQL', () => {
-  const cases = promised.filter(hasCode('engine_unavailable'));
+  const cases = promised.filter(hasCode('postgres_unavailable'));
   beforeAll(() => {
     storage.away = true;
   });

@@ -9,8 +9,8 @@ import {
   getSeriesTone,
   indexAt,
   type Tone,
-} from '../../parts/chart/series.ts';
-import { byProgram } from '../../parts/programs.ts';
+} from '../../components/chart/series.ts';
+import { byProgram } from '../../components/programs.ts';
 
 export const measures = ['checks', 'used', 'viewed'] as const;
 export type Measure = (typeof measures)[number];

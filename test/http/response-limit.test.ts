@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { limitPerTurn } from '../../src/http/turns.ts';
+import { limitPerTurn } from '../../src/http/response-limit.ts';
 import type { HttpResponse, Request } from '../../src/http/types.ts';
 
 /** Opens a dispatch that responds to two requests per event loop iteration. Iterations end on command of the test. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { groupPrograms } from '../../src/console/pages/flag/traffic.ts';
+import { selectedAfter } from '../../src/console/components/table/selection.tsx';
+import { groupPrograms } from '../../src/console/pages/feature/traffic.ts';
 import { acrossEnvironments } from '../../src/console/pages/overview/across.ts';
 import { ownerAction, runSteps, tagAction } from '../../src/console/pages/overview/bulk-actions.ts';
 import { trendLine } from '../../src/console/pages/overview/trend.tsx';
-import { selectedAfter } from '../../src/console/parts/table/selection.tsx';
 
 describe('the trend of a flag', () => {
   const hours6 = { start: 0, width: 21_600, length: 28 };

@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../accounts/account-draft.ts';
+import type { AccountTransaction } from '../accounts/account-transaction.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { QueuedDelivery, Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
 import { end, giveUp, webhookIn } from './queue.ts';

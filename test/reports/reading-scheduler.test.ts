@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { ReadingScheduler } from '../../src/reports/reading-turns.ts';
+import { ReadingScheduler } from '../../src/reports/reading-scheduler.ts';
 import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
 import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

@@ -1,5 +1,5 @@
 import type { Arguments, Terminal } from '../../cli/command.ts';
-import { UsageError } from '../../cli/flags.ts';
+import { UsageError } from '../../cli/options.ts';
 import { settings } from '../../contract/config-schema.ts';
 import type { PostgresKey } from '../../replication/postgres/postgres-key.ts';
 import type { PostgresAddress } from '../../replication/postgres/postgres-url.ts';

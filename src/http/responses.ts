@@ -1,4 +1,5 @@
 import type { Refusal } from '../contract/errors.ts';
+import type { RefusalDescription } from '../contract/ledger-refusals.ts';
 import { refusals } from '../contract/refusals.ts';
 import { sharedHeaders } from './request-ids.ts';
 import type { BodyChunks, HttpResponse } from './types.ts';
@@ -13,12 +14,19 @@ export function problem(refusal: Refusal, headers: Readonly<Record<string, strin
 const written = new WeakMap<Refusal, HttpResponse>();
 
 function write(refusal: Refusal): HttpResponse {
-  const { status, title } = refusals[refusal.code];
+  const { status, title, formerly: formerCode }: RefusalDescription = refusals[refusal.code];
   const retryAfter = refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(refusal.retryAfter)) };
   const response: HttpResponse = {
     status,
     headers: { 'content-type': 'application/problem+json', ...retryAfter },
-    body: JSON.stringify({ type: 'about:blank', title, status, code: refusal.code, detail: refusal.message }),
+    body: JSON.stringify({
+      type: 'about:blank',
+      title,
+      status,
+      code: refusal.code,
+      formerCode,
+      detail: refusal.message,
+    }),
     code: refusal.code,
   };
   written.set(refusal, response);

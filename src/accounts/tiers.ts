@@ -1,5 +1,5 @@
 import { Refusal } from '../contract/errors.ts';
-import { limits, type Tier, type TierLimit } from '../contract/plans.ts';
+import { limits, type Tier, type TierLimit } from '../contract/tiers.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 

@@ -5,9 +5,9 @@ import type { InEnvironment } from '../../address/place.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
 import { type ResourceVersion, useChange } from '../../api/thing.ts';
-import { useAction } from '../../parts/action.tsx';
-import { Form, type FormProps } from '../../parts/form/form.tsx';
-import { ConflictDialog } from '../../parts/resource/thing.tsx';
+import { useAction } from '../../components/action.tsx';
+import { Form, type FormProps } from '../../components/form/form.tsx';
+import { ConflictDialog } from '../../components/resource/thing.tsx';
 
 export interface FeaturePlace extends InEnvironment {
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { FeatureSplit } from '../../../contract/shapes/split.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { splitTitle } from '../../parts/split.tsx';
+import { splitTitle } from '../../components/split.tsx';
 import { type FeaturePlace, featurePath } from './change.tsx';
 
 const everyMs = 20_000;

@@ -14,7 +14,7 @@ export function Pending({ error }: { readonly error: unknown }) {
 
 /** Shows why a page cannot be shown. The page retries by itself if that can help. */
 export function Failure({ error }: { readonly error: unknown }) {
-  if (error instanceof ApiProblem && error.code === 'engine_unavailable')
+  if (error instanceof ApiProblem && error.code === 'postgres_unavailable')
     return (
       <section class="notice" role="status">
         <h1>PostgreSQL is unreachable</h1>

@@ -1,5 +1,5 @@
 /*
- * src/console/pages/flag: a flag of an environment. flag.tsx assembles the sections, each from a file of its own.
+ * src/console/pages/feature: a flag of an environment. flag.tsx assembles the sections, each from a file of its own.
  * traffic.ts and verdict-words.ts compute.
  */
 
@@ -10,12 +10,12 @@ import { environmentAddress, kept, useQuery } from '../../address/address.ts';
 import { call, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { ApiProblem } from '../../api/problem.ts';
-import { useAction } from '../../parts/action.tsx';
-import { CopyButton } from '../../parts/copy.tsx';
-import { NotFound, Pending } from '../../parts/failure.tsx';
-import { type ControlProperties, Field, Form } from '../../parts/form/form.tsx';
-import { ReadOnlyNote } from '../../parts/resource/part.tsx';
-import { useTitle } from '../../parts/title.ts';
+import { useAction } from '../../components/action.tsx';
+import { CopyButton } from '../../components/copy.tsx';
+import { NotFound, Pending } from '../../components/failure.tsx';
+import { type ControlProperties, Field, Form } from '../../components/form/form.tsx';
+import { ReadOnlyNote } from '../../components/resource/part.tsx';
+import { useTitle } from '../../components/title.ts';
 import { hasRole } from '../../reader/reader.tsx';
 import { format } from '../../text/format.ts';
 import { DeclareButton, FeatureForm, type FeaturePlace, type FeatureProps, featurePath, reread } from './change.tsx';

@@ -1,4 +1,4 @@
-import type { AccountTransaction } from '../../accounts/account-draft.ts';
+import type { AccountTransaction } from '../../accounts/account-transaction.ts';
 import { hashSecret } from '../../accounts/secrets.ts';
 import type { Reader, Transaction } from '../../accounts/store/account-store.ts';
 import type { AuditAction } from '../../contract/audit.ts';

@@ -2,7 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import { increase } from '../runtime/counts.ts';
 import type { ApiKey, ApplicationKey, KeyRefusals } from '../storage/lmdb/records.ts';
-import type { AccountTransaction } from './account-draft.ts';
+import type { AccountTransaction } from './account-transaction.ts';
 
 interface KeyEventsDeps {
   readonly now: () => number;

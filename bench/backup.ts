@@ -75,7 +75,7 @@ async function filledService({ binary, flags, days }: Options): Promise<Service>
 
 const steady = new Pace({ clock: systemClock, over: new AbortController().signal });
 
-/** Backs up with the executable, as an operator does. The file is removed like a scheduled backup. */
+/** Backs up with the executable, as an operator does. Then removes the file, as scheduled backups do. */
 async function backUp(binary: string, data: string): Promise<CopyResult> {
   const file = join(freshDirectory(), 'backup');
   const began = performance.now();
@@ -85,7 +85,7 @@ async function backUp(binary: string, data: string): Promise<CopyResult> {
   return copied;
 }
 
-/** Measures the write speed of the disk: a file of that size is written and synced, as with dd. */
+/** Measures the write speed of the disk: writes and syncs a file of a given size, as dd does. */
 function writeToDisk(bytes: number): CopyResult {
   const file = join(freshDirectory(), 'file');
   const block = Buffer.alloc(2 ** 20, 1);
@@ -100,7 +100,8 @@ function writeToDisk(bytes: number): CopyResult {
 }
 
 /**
- * Measures a round. Every other round starts with the run during backups, so that after-effects hit both runs alike.
+ * Measures a round. Every other round starts with the run during backups, so that after-effects influence both runs
+ * equally.
  */
 async function measureRound(
   service: Service,

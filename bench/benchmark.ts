@@ -16,7 +16,7 @@ export interface Benchmark {
 export interface CommonOptions {
   /** True to print one JSON object on stdout and nothing else. */
   readonly json: boolean;
-  /** True for a run of a second or two, which checks that the benchmark works. Its figures mean nothing. */
+  /** True for a run of a second or two, which checks that the benchmark works. Its figures have no meaning. */
   readonly small: boolean;
   /** Path of the measured executable. */
   readonly binary: string;
@@ -99,8 +99,8 @@ export function show(
 }
 
 /**
- * Formats rows of cells as aligned text, the first column left-aligned, the others right-aligned. A row of one cell is
- * a remark.
+ * Formats rows of cells as aligned text, with the first column aligned left and the others right. A row with only one
+ * cell is a remark.
  */
 function table(rows: readonly (readonly string[])[]): string {
   const aligned = rows.filter((row) => row.length > 1);

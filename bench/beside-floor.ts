@@ -5,12 +5,12 @@ import { type Benchmark, type CommonOptions, readOptions, show } from './benchma
 import { measureRounds, type Open, type Rounds, ratioRows, speedRows, summarizeRounds, type Target } from './rounds.ts';
 import { readCommits, type Service, startService } from './service.ts';
 
-/** Options of every such benchmark, and the options of one of them. */
+/** The options of every comparison, and the additional options `Own` of one of them. */
 export type RoundOptions<Own extends string = never> = Readonly<
   Record<'connections' | 'seconds' | 'rounds' | Own, number>
 >;
 
-/** A benchmark that compares the service with bare processes in this directory, which do some of its work. */
+/** A benchmark that compares the service with bare processes in this directory, which do part of the same work. */
 export interface Comparison<Own extends string> {
   readonly summary: string;
   /** The result of one request, such as a packet or a token. */

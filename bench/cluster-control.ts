@@ -71,7 +71,7 @@ export async function openControl(
   };
 }
 
-/** Makes a change like a token refresh: one record is read and written, another is added. */
+/** Makes a change like a token refresh: reads and writes one record, and adds another record. */
 function change(accountStore: PostgresAccountStore, key: string): Promise<void> {
   return accountStore.change((tx) => {
     const next = (tx.get('loginThrottles', key)?.failures ?? 0) + 1;

@@ -12,23 +12,24 @@ import { openReplicaStore } from '../src/storage/lmdb/usage.ts';
  * disk.
  */
 export interface ReplicaFigures {
-  /** Deltas of 1 000 cells, 10 000 series minute by minute. */
+  /** Cells applied per second, from deltas of 1 000 cells, with 10 000 series counted each minute. */
   readonly cellsPerSecond: number;
   /** Processor time per 10 000 cells, ms. */
   readonly cpuMs: number;
   /**
-   * Duration of a backlog of one hour of 10 000 series, in seconds: 600 000 cells, all minutes of a block in a delta.
+   * Duration of a backlog of one hour of 10 000 series, in seconds: 600 000 cells. A delta contains all minutes of a
+   * block of series.
    */
   readonly backlogSeconds: number;
   /** The longest call to `apply`, ms. */
   readonly longestCallMs: number;
-  /** Size of the store's file, MiB: before a snapshot, and after reading it while 600 000 more cells were applied. */
+  /** Size of the store's file, MiB: before a snapshot, and after the snapshot was read during 600 000 more cells. */
   readonly fileMiB: readonly [before: number, after: number];
   readonly snapshot: { readonly compressedMiB: number; readonly parts: number };
   /** MiB of the file written per second. */
   readonly writeMiBPerSecond: number;
   readonly loadMiBPerSecond: number;
-  /** The same rate for loading into a store of the same size. */
+  /** MiB of the file loaded per second into a store that already has this size. */
   readonly reloadMiBPerSecond: number;
 }
 

@@ -12,8 +12,8 @@ import { shipping } from './cluster/shipping.ts';
 import { openStage, type Stage } from './cluster/stage.ts';
 
 /**
- * Nodes with a real PostgreSQL on this machine: cost of a node compared with a server without PostgreSQL, and load on
- * PostgreSQL.
+ * Nodes with a real PostgreSQL on this machine: the cost of a node compared with a server without PostgreSQL, and the
+ * load on PostgreSQL.
  */
 export const cluster: Benchmark = {
   summary: 'nodes that share a PostgreSQL: compared with a single server, and the load on PostgreSQL',

@@ -56,8 +56,8 @@ async function invalidateAll(service: Service, { callers, tokens }: Options): Pr
 }
 
 /**
- * Measures a round. Every other round starts with the run during invalidations, so that after-effects hit both runs
- * alike.
+ * Measures a round. Every other round starts with the run during invalidations, so that after-effects influence both
+ * runs equally.
  */
 async function measureRound(
   service: Service,

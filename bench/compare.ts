@@ -8,7 +8,7 @@ import { groups } from './compare/groups.ts';
 import { isLoss, type Row } from './compare/row.ts';
 import { json, markdown } from './compare/table.ts';
 
-/** Every figure that a feature can make worse, of the new executable (`--binary`) and the previous one. */
+/** Measures every figure that code can make worse, with the new executable (`--binary`) and the previous one. */
 export const compare: Benchmark = {
   summary: 'every figure of two executables in alternating rounds: faster, slower, within noise',
   usage:
@@ -26,7 +26,7 @@ export const compare: Benchmark = {
     if (options.out !== undefined) mkdirSync(options.out, { recursive: true });
     const rows = await measureGroups(chosen, binaries, options);
     print(rows, binaries, options);
-    // Refused requests of the previous executable are in the table, and do not fail the comparison.
+    // Requests that the previous executable refused are in the table, and do not fail the comparison.
     process.exitCode = rows.some(isLoss) ? 1 : 0;
   },
 };

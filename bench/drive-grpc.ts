@@ -85,7 +85,7 @@ class GrpcDriver {
     this.#load.countResponse(caller, success);
   }
 
-  /** Handles a lost connection, which is not reopened: its calls have failed. */
+  /** Handles a lost connection: its calls have failed, and it is not reopened. */
   #lost(callers: readonly Caller[]): void {
     const busy = new Set(callers[0]?.busy.values());
     this.#failed += busy.size;

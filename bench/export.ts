@@ -34,7 +34,7 @@ export const exportRows: Benchmark = {
           ];
         }),
         [],
-        ['MB more: maximum growth of the memory of the service, without the pages of its files'],
+        ['MB more: maximum growth of the memory of the service, without the pages of mapped files'],
       ]);
     } finally {
       cleanUp();
@@ -75,7 +75,7 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
     const range = `from=${new Date(now - days * 24 * hourMs).toISOString()}&to=${new Date(now).toISOString()}`;
     const url = `http://${service.http}/api/v2/applications/${application}/usage?environment=Production&step=hour&${range}`;
     const pid = service.pid;
-    // The first report starts the thread of the reports.
+    // This first export starts the report thread.
     await drain(`${url.replace(/from=[^&]*&/, '')}&format=csv`, authorization, pid);
     return {
       csv: await drain(`${url}&format=csv`, authorization, pid),

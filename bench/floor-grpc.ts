@@ -2,7 +2,7 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { encodeReport } from '../src/bench/load/reports.ts';
 
 /**
- * The floor for gRPC: a grpc-js handler that reads nothing and returns a constant. It runs as a separate process: `bun
+ * The floor for gRPC: a grpc-js handler that reads nothing and returns a constant. Runs as a separate process: `bun
  * bench/floor-grpc.ts` prints `floor ready http=HOST:PORT`.
  */
 const { response: statResult } = encodeReport('', new Date());

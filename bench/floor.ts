@@ -16,12 +16,12 @@ const accepted = {
   headers: new Headers({ 'access-control-allow-origin': 'https://shop.example.com', vary: 'Origin' }),
 };
 
-/** A type that the types of Node lack, with which Bun's are merged. */
+/** `Request` with the method `bytes`, which the types of Node lack. */
 type BunRequest = Request & { bytes(): Promise<Uint8Array> };
 
 let open: Promise<void> | undefined;
 
-/** Resolves with the open group, in the same iteration of the event loop that opened it. */
+/** Resolves with the rest of the open group, at the end of the current iteration of the event loop. */
 function join(): Promise<void> {
   open ??= new Promise((resolve) => {
     setImmediate(() => {

@@ -7,9 +7,9 @@ import { fillHistory, variants } from './report-store.ts';
 /** Growth of a usage store with its series. Packets that count the same series in the same minute take the same space. */
 export interface Growth {
   readonly series: number;
-  /** Size with every series counted in every retained minute. */
+  /** Size in MB if every series was counted in every retained minute. */
   readonly minutesMb: number;
-  /** Size of each additional day, kept by the hour. */
+  /** Size in MB of each additional day, whose counts are kept by hour. */
   readonly dayMb: number;
 }
 

@@ -34,9 +34,9 @@ export const hostileGrpc: Benchmark = {
 interface Attack {
   readonly connections: number;
   readonly streams: number;
-  /** Number of bytes of a message, whose last byte is not sent. */
+  /** Number of bytes of a message. The last byte is not sent. */
   readonly message: number;
-  /** Waiting time after the attack, and again after its end. */
+  /** Seconds to wait after the start of the attack, and again after its end. */
   readonly seconds: number;
 }
 

@@ -93,7 +93,7 @@ async function hold(
   return { ...row, open, others };
 }
 
-/** Sends bytes and never reads the response. An action of the server on the connection is not an error here. */
+/** Sends bytes and never reads the response. A connection that the server closes is not an error here. */
 async function openAndSend(host: string, port: number, bytes: Buffer): Promise<Socket> {
   const socket = connect({ host, port }).on('error', () => {});
   socket.resume();

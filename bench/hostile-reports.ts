@@ -12,7 +12,7 @@ import { type Service, startService } from './service.ts';
 
 const quiet = { rate: 100, connections: 8 };
 
-/** Effect on an application of other senders, whose reports are small to send and large to decode. */
+/** Effect of hostile senders on the application of others. Their reports are small to send and large to decode. */
 export const hostileReports: Benchmark = {
   summary: 'latency of an application next to senders of reports that are small to send and large to decode',
   usage: '[--json] [--connections 16] [--kilobytes 16] [--seconds 10] [--small] [--binary dist/flagmeter]',
@@ -51,7 +51,7 @@ interface HostileMeasurement {
 type Options = Readonly<Record<'connections' | 'kilobytes' | 'seconds', number>> & { readonly binary: string };
 type MakeRequest = (key: string) => Buffer;
 
-/** Returns whole requests, by the content of their bodies. */
+/** Returns functions that make whole requests, by the content of the bodies. */
 function createShapes(small: boolean): ReadonlyMap<string, MakeRequest> {
   const part = small ? 1 / 10 : 1;
   return new Map([

@@ -5,7 +5,7 @@ const endHeaders = 0x4;
 const ack = 0x1;
 
 const frameHead = 9;
-/** The limits of a peer's connection before it sends its settings. */
+/** The flow control windows of a connection before the peer sends its settings. */
 const firstWindow = 65_535;
 const largestWindow = 0x7fffffff;
 
@@ -14,7 +14,7 @@ export type ResponseListener = (stream: number, message: Uint8Array | undefined)
 
 /**
  * The client side of one HTTP/2 connection, reduced to the needs of a load generator: it parses only frame boundaries
- * and messages. The generator then costs a fraction of the target.
+ * and messages, so that the generator needs much less CPU than the target.
  */
 export class Http2Connection {
   readonly #socket: { write(bytes: Uint8Array): number };
@@ -148,7 +148,8 @@ function setting(id: number, value: number): Buffer {
 }
 
 /**
- * Returns the header block of a unary call (RFC 7541 §6): from the static table, or as literals that are not indexed.
+ * Returns the header block of a unary call (RFC 7541 §6): with fields from the static table, or literal fields that are
+ * not indexed.
  */
 function requestHeaders(authority: string, path: string): Buffer {
   const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);

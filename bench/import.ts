@@ -23,7 +23,7 @@ const variants = ['on', 'off', 'new'] as const;
 /** Interval between packets during the import, ms. */
 const packetMs = 20;
 
-/** Duration of an import, and its cost for the server and its senders. */
+/** Duration of an import, and its effect on the server and on senders of packets. */
 export const importRows: Benchmark = {
   summary: 'duration of an import, memory of the server, and latency of packets during it',
   usage: '[--json] [--flags 2000] [--days 70] [--small] [--binary dist/flagmeter]',

@@ -47,12 +47,12 @@ export const packets: Comparison<'series'> = {
 
 const comparison = besideFloor(packets);
 
-/** Numbers of connections. Many connections show the cost of a packet, few show the duration of a commit. */
+/** Numbers of connections. Many connections show the cost of a packet, and few show the duration of a commit. */
 const everyConnections = ['256', '64'];
 
 /**
  * Durable telemetry, the bare HTTP engine, and the skeleton of an ingest, driven alternately by the same generator with
- * the same packets. A result is for one number of connections. So JSON output, and a run that specifies the number,
+ * the same packets. Each result has one number of connections. JSON output, and a run that specifies the number,
  * contain only one result.
  */
 export const ingest: Benchmark = {

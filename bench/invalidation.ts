@@ -18,7 +18,7 @@ const health = { ready: true, failed: () => {} };
 const perTransaction = 10_000;
 const lookups = 200_000;
 
-/** Cost of a long invalidation list: lookups, memory of the service, and the sweep once all tokens have expired. */
+/** Cost of a long invalidation list: lookups, memory of the service, and the removal of expired tokens. */
 export const invalidation: Benchmark = {
   summary: 'lookup, memory and sweep of an invalidation list with a million tokens',
   usage: '[--json] [--tokens 1000000] [--requests 2000] [--small] [--binary dist/flagmeter]',
@@ -43,10 +43,10 @@ export const invalidation: Benchmark = {
         ['lookup of a token that is on the list', `${result.listedNs} ns`],
         ['resident memory without the list', `${result.emptyRssMb} MiB`],
         ['resident memory with the list, after the same number of lookups', `${result.rssMb} MiB`],
-        ['steps of the sweep', `${result.sweepSteps}`],
-        ['a step, median', `${result.stepMs} ms`],
-        ['a step, slowest of a hundred', `${result.stepP99Ms} ms`],
-        ['a step, slowest of all', `${result.longestStepMs} ms`],
+        ['steps of the sweep of the list', `${result.sweepSteps}`],
+        ['duration of a step, median', `${result.stepMs} ms`],
+        ['duration of a step, p99', `${result.stepP99Ms} ms`],
+        ['duration of a step, maximum', `${result.longestStepMs} ms`],
       ]);
     } finally {
       cleanUp();

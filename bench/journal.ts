@@ -59,8 +59,8 @@ function measureAppends(place: Journal, size: number, count: number) {
 }
 
 /**
- * Fills a segment with frames of 200 bytes, without flushing each, and reads it. Then does the same for a segment with
- * one frame.
+ * Fills a segment with frames of 200 bytes, without a flush per frame, and reads the segment. Then reads a recycled
+ * segment with one frame.
  */
 function measureReplay(place: Journal) {
   const parts = [Buffer.alloc(200, 1)];

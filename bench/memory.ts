@@ -32,13 +32,13 @@ export const memory: Benchmark = {
   },
 };
 
-/** Time within which the runtime returns the garbage of the startup. */
+/** Time within which the runtime frees the garbage of the startup. */
 const settleMs = 1_000;
 
 /** Resident memory of a service, MiB. */
 export interface Resident {
   readonly packets: number;
-  /** Memory before the packets, after them, and at most. */
+  /** Memory before the packets, after the packets, and at its peak. */
   readonly idle: number;
   readonly after: number;
   readonly peak: number;

@@ -24,7 +24,7 @@ const packetsPerIteration = ingestMix.features;
 /** The steps of the packet path, each measured alone, in this process. */
 export const micro: Benchmark = {
   summary:
-    'nanoseconds a packet of each step: parse and validate, resolve, bucket, batch, merge, write over ever more series',
+    'nanoseconds a packet of each step: parse and validate, resolve, bucket, batch, merge, write to an increasing number of series',
   usage: '[--json] [--milliseconds 1000] [--small]',
   async run(args) {
     const options = readOptions(args, { milliseconds: 1_000 }, { milliseconds: 50 });
@@ -40,7 +40,7 @@ export const micro: Benchmark = {
   },
 };
 
-/** Returns steps that each do their share of the packet path for all packets. */
+/** Returns the steps of the packet path. Each step handles all packets. */
 function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () => void> {
   const bodies = createPackets(ingestMix, 'a-frontend-key').map((packet) => Buffer.from(packet.body));
   const packets = bodies.map((body) => checkPacket(parseJson(decodeText(body))));
@@ -77,8 +77,8 @@ function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () 
 }
 
 /**
- * Returns the work of a worker for a batch of packets, whose senders are each at another place of the list. Most of it
- * is work of the disk.
+ * Returns the work of a worker for a batch of packets. Each packet counts other series of the list. Most of this work
+ * is disk access.
  */
 function writing(series: number): { name: string; step: () => void; close: () => Promise<void> } {
   const directory = mkdtempSync(join(tmpdir(), 'flagmeter-micro-'));

@@ -2,7 +2,7 @@ import { createKey, manage } from '../test/support/binary.ts';
 import { besideFloor, type Comparison } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
 
-/** Number of users for whom ids are minted in rotation. After that many, minting replaces ids. */
+/** Number of users for whom ids are minted in rotation. After that number, minting replaces ids. */
 const users = 20_000;
 
 /** Durable minting and the bare HTTP engine, driven alternately by the same generator with the same bodies. */

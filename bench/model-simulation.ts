@@ -10,12 +10,12 @@ export interface Costs {
   /** Time for the flush of a commit, and for the transfer of each packet to the disk. */
   readonly flush: number;
   readonly transfer: number;
-  /** Cost of a packet on the folding thread, and the share of it in which the store has no other writer. */
+  /** Cost of a packet on the folding thread, and the share of it during which the store is locked. */
   readonly fold: number;
   readonly write: number;
   /** Cost of the compiler, garbage collector and allocator of the runtime, per packet. */
   readonly runtime: number;
-  /** Cost of the load generator per packet, if it shares the cores; otherwise 0. */
+  /** Cost of the load generator per packet if the generator runs on the same cores; otherwise 0. */
   readonly generator: number;
 }
 
@@ -37,9 +37,9 @@ export interface SimulationResult {
   readonly share: number;
 }
 
-/** Number of packets that a thread handles before other tasks run: one iteration of the event loop. */
+/** Number of packets that a thread handles in one iteration of the event loop, before other tasks run. */
 const turn = 32;
-/** Number of packets that wait to be folded before commits wait too: the limit of the journal. */
+/** Number of packets that wait to be folded before commits have to wait as well: the limit of the journal. */
 const unfolded = 200_000;
 const warmUp = 50_000;
 const measuredUs = 200_000;
@@ -49,7 +49,7 @@ interface Work {
   readonly done: () => void;
 }
 
-/** A thread, or another resource: it does one piece of work at a time, and other work waits in order. */
+/** A thread, or another resource: it does one piece of work at a time, and other work queues. */
 class Resource {
   readonly name: string;
   busyUs = 0;
@@ -95,7 +95,7 @@ class Resource {
   }
 }
 
-/** Simulates threads that share the cores equally. Everything else takes its own time. */
+/** Simulates threads that share the cores equally. Work of other resources does not depend on the cores. */
 class Simulation {
   now = 0;
   /** CPU time of all threads. */

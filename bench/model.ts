@@ -16,12 +16,12 @@ const lanes = [
   { applications: 4, workers: 4 },
 ] as const;
 
-/** Share of the use of all cores from which the cores are the limit. */
+/** Share of use of the cores above which the cores count as the limit. */
 const full = 0.93;
 
 interface Row extends SimulationResult, Machine {}
 
-/** Calculates larger machines from the cost of each step. */
+/** Calculates the throughput of larger machines from the cost of each step. */
 export const model: Benchmark = {
   summary:
     'packets per second on 1 to 16 cores, calculated from the cost of each step: the best number of front-end threads',

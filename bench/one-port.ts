@@ -6,7 +6,7 @@ import { thousandSeries } from './packets.ts';
 import { driveInTurn, middle, type Target } from './rounds.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 
-/** The same packets to both listeners of one service, alternately: the gRPC listener serves them as one port does. */
+/** Alternates the same packets between the listeners of one service. The gRPC port also accepts HTTP/1.1. */
 export const onePort: Benchmark = {
   summary: 'packets per second over HTTP/1.1 on one port with gRPC, compared with the HTTP listener',
   usage: '[--json] [--connections 64] [--seconds 5] [--rounds 3] [--small] [--binary dist/flagmeter]',
@@ -42,7 +42,8 @@ export const onePort: Benchmark = {
 };
 
 /**
- * Both listeners of a service, as targets of the same packets: the HTTP listener, and the gRPC listener on one port.
+ * Both listeners of a service, as targets of the same packets: the HTTP listener, and the gRPC listener, which also
+ * accepts HTTP/1.1.
  */
 export interface Listeners {
   readonly targets: readonly [http: Target, one: Target];

@@ -9,7 +9,7 @@ import { sendRequests, verifyCounts } from './service.ts';
 /** Number of flags in a request, each with two variants. */
 const features = 50;
 
-/** Time that the generator replaces by the time of sending, so that no request repeats another. */
+/** Time that the generator replaces by the time of sending, so that all requests differ. */
 const time = '2026-01-31T11:59:00.000000Z';
 
 /** Returns an export request of log records, as OpenFeature's EventHook sends them. */

@@ -10,10 +10,10 @@ import { readCommits, type Service, startService, verifyCounts } from './service
 /** Offered load, relative to the peak throughput. */
 const factors = [1, 2, 5];
 
-/** Number of connections at which nothing is refused, because at most that many packets wait. */
+/** Number of connections at which no packet is refused, because at most this number of packets wait. */
 const calmConnections = 256;
 
-/** Remaining throughput when clients that retry immediately offer more than the service accepts. */
+/** Remaining throughput when clients retry immediately, and send more than the service accepts. */
 export const overload: Benchmark = {
   summary: 'accepted packets per second while 1, 2 and 5 times the capacity is offered',
   usage: '[--json] [--connections 2000] [--seconds 5] [--high 600] [--low 300] [--small] [--binary dist/flagmeter]',
@@ -92,7 +92,7 @@ function summarizeRun({ requests, errors, seconds, p99 }: LoadReport, commits: n
   };
 }
 
-/** Reports lost packets. Any response other than 202 and 503, or a missing response, is a failure under any load. */
+/** Reports lost packets. A missing response, or a response other than 202 and 503, is a failure under any load. */
 function noteLost({ errors: { 503: _, ...lost } }: LoadReport): void {
   if (Object.keys(lost).length === 0) return;
   note(`NEITHER ACCEPTED NOR REFUSED: ${JSON.stringify(lost)}`);

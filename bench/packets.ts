@@ -26,7 +26,7 @@ export function countSeries(mix: PacketMix): number {
 /** Number of variants of a feature in a large packet. */
 const variantsOfLarge = 30;
 
-/** Returns a few packets of about a given size with as many counts as fit: 60 kB hold some 6 000. */
+/** Returns a few packets of a given size with as many counts as possible: 60 kB contain about 6 000 counts. */
 export function createLargePackets(bytes: number, key: string): BenchPacket[] {
   return Array.from({ length: 4 }, (_, index) => {
     const counts = new Map<string, [number, number, number]>();

@@ -119,7 +119,7 @@ async function measure(options: Options): Promise<void> {
   ]);
 }
 
-/** Returns packets that together name every flag. */
+/** Returns packets that together contain every flag. */
 function createRequests(flags: number, key: string, host: string): string[] {
   const packets = Array.from({ length: Math.ceil(flags / featuresPerPacket) }, (_, packet) => {
     const names = Array.from({ length: featuresPerPacket }, (_, at) => `flag-${packet * featuresPerPacket + at}`);
@@ -175,13 +175,13 @@ async function openPage(
 }
 
 /**
- * Lists the paths that a page requests. Two of three pages show the flags, the others one flag. The slower reports are
- * requested less often.
+ * Lists the paths that a page requests. Two of three pages show the flags, the others one flag. Pages request slow
+ * reports less often.
  */
 function listPaths(page: number, flags: number, turn: number): readonly string[] {
   const { hours, step } = ranges[page % ranges.length]!;
   const width = { minute: 60_000, hour: hourMs, day: 24 * hourMs }[step];
-  // Some pages show a past section, chosen in a chart.
+  // Some pages show a past range that a user has selected in a chart.
   const to = Math.ceil((Date.now() + 1) / width) * width - (page % 5 === 4 ? page * width : 0);
   const span = `environment=Production&from=${new Date(to - hours * hourMs).toISOString()}&to=${new Date(to).toISOString()}`;
   const range = `${span}&step=${step}`;

@@ -7,7 +7,7 @@ import type { Peer } from './peers/peer.ts';
 import { provider } from './peers/provider.ts';
 import { unleashClient, unleashFrontend } from './peers/unleash.ts';
 
-/** Programs for the same job, by the job. */
+/** Programs for the same purpose, by purpose. */
 const jobs: Readonly<Record<string, (binary: string) => readonly Peer[]>> = {
   packets: (binary) => [packetsTo(binary), counter, unleashFrontend],
   messages: (binary) => [messagesTo(binary), unleashClient],

@@ -37,8 +37,8 @@ export function threadSeconds(pid: number): Map<string, number> {
 }
 
 /**
- * Returns the bytes written to disks by a process. The kernel counts whole folios, so it can be several times the
- * actual amount.
+ * Returns the bytes written to disks by a process. The kernel counts whole folios, so the result can be several times
+ * the actual amount.
  */
 export function ioBytes(pid: number): number {
   const bytes = /^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1];

@@ -10,7 +10,7 @@ export interface ProducerStart {
   readonly memory: ProducerMemory;
   /** Number of packets that arrive at the thread each second. */
   readonly rate: number;
-  /** Counters of commits and of packets. */
+  /** Shared counters of commits and of packets. */
   readonly done: Int32Array;
   /** Set to 1 to stop. */
   readonly stop: Int32Array;
@@ -19,7 +19,7 @@ export interface ProducerStart {
 const { memory, rate, done, stop } = workerData as ProducerStart;
 const committer = new ProducerCommitter(memory);
 const arrays = new RecordArrays();
-const alive = setInterval(() => {}, 2 ** 30); // The wait for a commit does not keep a thread alive, so this timer does.
+const alive = setInterval(() => {}, 2 ** 30); // This timer keeps the thread alive, because the wait for a commit does not.
 for (let taken = performance.now(); Atomics.load(stop, 0) === 0; ) {
   const packets = Math.max(1, Math.floor(((performance.now() - taken) / 1000) * rate));
   taken += (packets / rate) * 1000;

@@ -12,9 +12,9 @@ import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import type { ProducerStart } from './producer-thread.ts';
 
-/** Threads that commit to one journal, and to one journal each, on the disk of `TMPDIR`. */
+/** Several threads that commit to one journal, or to separate journals, on the disk of `TMPDIR`. */
 export const producers: Benchmark = {
-  summary: 'commits of several threads to one journal, and to one journal each, on the disk of TMPDIR',
+  summary: 'commits of several threads to one journal, or to separate journals, on the disk of TMPDIR',
   usage: '[--json] [--threads 1,2,4] [--rate 15000] [--seconds 2] [--small]',
   async run(args) {
     const options = readOptions(args, { rate: 15_000, seconds: 2 }, { seconds: 0.2 }, { threads: [1, 2, 4] });
@@ -46,7 +46,7 @@ interface Figures {
   readonly cpuUs: number;
 }
 
-/** Measures journals to which several threads each commit. Figures are per second, for all threads. */
+/** Measures one or several journals to which several threads commit. Figures are sums of all threads, per second. */
 async function measure(
   journals: number,
   threadsOfEach: number,

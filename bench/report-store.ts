@@ -38,7 +38,7 @@ export async function findNumbers(data: string, id: string): Promise<{ applicati
 
 /**
  * Fills environments through the service's own code, as if every series had been counted in every hour of use, and in
- * every retained minute. Then it does all due upkeep.
+ * every retained minute. Then runs all due upkeep.
  */
 export async function fillHistory(data: string, histories: readonly History[], now: number): Promise<void> {
   const store = openUsageTables(data);

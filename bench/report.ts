@@ -14,7 +14,7 @@ import { fillHistory, findNumbers, flagsWithUsers } from './report-store.ts';
 
 const dayMs = 86_400_000;
 
-/** Duration of the console's reports, and its growth with their range. */
+/** Duration of the console's reports, for ranges of different length. */
 export const report: Benchmark = {
   summary: 'duration of console reports on a store of many flags and many days',
   usage: '[--json] [--flags 2000] [--days 90] [--hours 48] [--rounds 5] [--small] [--binary dist/flagmeter]',
@@ -99,7 +99,7 @@ interface Open {
 async function open(binary: string, { data, credentials, application }: Store): Promise<Open> {
   const service = await startBinary({ data, binary, args: ['--api-rate', '0'] });
   const authorization = `Bearer ${await token(service.http, credentials)}`;
-  // The first report starts the thread and opens its connection.
+  // This first report starts the report thread and opens the connection.
   await fetch(`http://${service.http}/api/v2/applications/${application}/metrics`, { headers: { authorization } });
   return {
     async ask(path) {
@@ -183,6 +183,6 @@ function print(
     ['', 'cold ms', 'warm ms', 'best ms', 'kB'],
     ...figures.map(({ name, coldMs, warmMs, bestMs, kb }) => [name, `${coldMs}`, `${warmMs}`, `${bestMs}`, `${kb}`]),
     [],
-    [`cold: the first request after startup; warm: the median of ${rounds} later requests, none of them cached`],
+    [`cold: the first request after startup; warm: the median of ${rounds} later requests, without cached results`],
   ]);
 }

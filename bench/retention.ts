@@ -10,7 +10,7 @@ const featuresPerReport = 250;
 const reportsAtOnce = 16;
 const minuteMs = 60_000;
 
-/** Effect of the roll-up on senders: latency of packets without it, and while it works through a backlog. */
+/** Effect of the roll-up on senders: latency of packets without a roll-up, and during the roll-up of a backlog. */
 export const retention: Benchmark = {
   summary: 'latency of packets without and during the roll-up of old buckets',
   usage:
@@ -103,6 +103,6 @@ function rows(without: LoadReport, during: LoadReport, rolledUp: number): [strin
   return [
     ['without roll-up', latency(without)],
     ['during roll-up', latency(during)],
-    ['minute buckets rolled up', `${rolledUp} of each series; all sums unchanged`],
+    ['minute buckets rolled up', `${rolledUp} buckets of each series; all sums unchanged`],
   ];
 }

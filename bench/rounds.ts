@@ -4,7 +4,7 @@ import { note } from './benchmark.ts';
 import { median, round } from './numbers.ts';
 import { cpuSeconds, mainThreadSeconds } from './process-stats.ts';
 
-/** The load of one run: full speed, or a rate per second. Other values replace the values of the benchmark. */
+/** The load of one run: full speed, or a rate per second. The other values replace the settings of the benchmark. */
 export interface Open {
   readonly rate?: number;
   readonly seconds?: number;
@@ -19,7 +19,7 @@ export interface Target {
   readonly name: string;
   readonly pid: number;
   readonly drive: Drive;
-  /** Reads the number of its commits so far; `null` if it does not report them. */
+  /** Reads the number of its commits so far; `null` if the target does not report commits. */
   readonly commits?: () => Promise<number | null>;
 }
 
@@ -28,7 +28,7 @@ export interface Run extends LoadReport {
   /** CPU per request, µs: of all threads, and of the main thread. */
   readonly cpuUs: number;
   readonly mainUs: number;
-  /** Commits during the run; `null` if the target does not report them. */
+  /** Commits during the run; `null` if the target does not report commits. */
   readonly commits: number | null;
 }
 
@@ -39,7 +39,7 @@ export interface Driven {
 }
 
 export interface Rounds {
-  /** The targets at full speed. The first floor is the floor of the ratio. */
+  /** The targets at full speed. The ratio compares the service with the first floor. */
   readonly floors: readonly Driven[];
   readonly service: Driven;
   /** The floor and the service at half of the service's rate, as open loops. */
@@ -47,12 +47,12 @@ export interface Rounds {
   readonly half: Run;
 }
 
-/** Pause in which background work of the last process, such as a fold or garbage collection, mostly ends. */
+/** Pause before a run, in which the previous process finishes most background work, such as a fold. */
 const settleMs = 200;
 
 /**
  * Runs steps alternately, so that conditions are the same. Every other round has the reverse order, so that no step
- * always follows the same one.
+ * always follows the same step.
  * @returns the results of each step, one per round
  */
 export async function inTurn<Result>(rounds: number, steps: readonly (() => Promise<Result>)[]): Promise<Result[][]> {
@@ -95,7 +95,7 @@ export async function drive({ name, pid, drive, commits }: Target, open: Open): 
   };
 }
 
-/** Drives the floors and the service alternately; then the floor and the service at half rate. */
+/** Drives the floors and the service alternately; then only the first floor and the service, at half rate. */
 export async function measureRounds(
   rounds: number,
   floors: readonly [Target, ...Target[]],
@@ -113,7 +113,7 @@ export function middle({ runs }: Driven, figure: 'rps' | 'cpuUs' | 'mainUs'): nu
   return median(runs.map((run) => run[figure]));
 }
 
-/** Returns the commits of the service in all runs; `null` if it does not report them. */
+/** Returns the commits of the service in all runs; `null` if the service does not report commits. */
 export function commitsIn({ service, half }: Rounds): number | null {
   const commits = [...service.runs, half].map((run) => run.commits);
   return commits.every((each) => each !== null) ? commits.reduce((sum, each) => sum + each, 0) : null;
@@ -142,7 +142,9 @@ function ratioTo(floor: Driven, service: Driven): number {
 export function ratioRows({ floors, service }: Rounds): string[][] {
   return floors.map((floor) => {
     const main = (middle(service, 'mainUs') / middle(floor, 'mainUs')).toFixed(2);
-    return [`ratio to the ${floor.name} ${ratioTo(floor, service)}, main thread ${main} times as long a request`];
+    return [
+      `ratio to the ${floor.name} ${ratioTo(floor, service)}, CPU of the main thread per request ${main} times as high`,
+    ];
   });
 }
 

@@ -5,7 +5,7 @@ import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
 import { type Service, startService } from './service.ts';
 
-/** Duration of `GET /metrics` with many applications, each of which has sent packets, and after a request to every route. */
+/** Duration of `GET /metrics` for many applications that have received packets, after a request to every route. */
 export const scrape: Benchmark = {
   summary: 'GET /metrics with many applications, after a request to every route',
   usage: '[--json] [--applications 1000] [--scrapes 20] [--small] [--binary dist/flagmeter]',
@@ -51,7 +51,7 @@ async function timeScrapes({ http }: Service, scrapes: number) {
   const times: number[] = [];
   let text = '';
   for (let at = 0; at < scrapes; at += 1) {
-    await pause(1_000); // The response is cached for a second.
+    await pause(1_000); // The response to `GET /metrics` is cached for a second.
     const before = performance.now();
     text = await (await fetch(`http://${http}/metrics`)).text();
     times.push(performance.now() - before);

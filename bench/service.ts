@@ -45,7 +45,7 @@ export async function startService(binary: string, args: readonly string[] = [])
   return { ...service, credentials, accessToken, applicationId, key };
 }
 
-/** Drives a target with packets. Reports responses other than 202 prominently on stderr. */
+/** Drives a target with packets. Reports responses other than 202 in capitals on stderr. */
 export function sendPackets(
   http: string,
   packets: readonly BenchPacket[],
@@ -55,7 +55,7 @@ export function sendPackets(
   return sendRequests(http, requests, plan);
 }
 
-/** Drives a target with whole HTTP requests. Reports unexpected responses prominently on stderr. */
+/** Drives a target with whole HTTP requests. Reports unexpected responses in capitals on stderr. */
 export async function sendRequests(
   http: string,
   requests: readonly string[],

@@ -65,7 +65,7 @@ function print(json: boolean, servers: readonly MeasuredServer[]): void {
   const differences = rows.map(({ main }, at) => main - (rows[at - 1]?.main ?? 0));
   const result = Object.fromEntries(rows.map(({ name, main }) => [`${name}Us`, round(main, 2)]));
   show(json, { ...result, cpuUs: round(rows.at(-1)!.all, 2) }, [
-    ['', 'main thread, µs/packet', 'more than the row before', 'all threads'],
+    ['', 'main thread, µs/packet', 'increase over the previous row', 'all threads'],
     ...rows.map(({ name, main, all }, at) => [
       name === 'floor' || name === 'flagmeter' ? name : `+ ${name}`,
       main.toFixed(2),

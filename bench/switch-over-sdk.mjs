@@ -1,8 +1,8 @@
 import { initialize } from 'unleash-client';
 
 // A service with the published SDK of Unleash for Node: `node bench/switch-over-sdk.mjs URL TOKEN NAME`. It checks
-// flags until its standard input ends, and exits when everything is confirmed. It prints the number of its checks by
-// flag.
+// flags until its standard input ends, and exits when the server has confirmed all reports. Prints the number of its
+// checks by flag.
 const [url, token, appName] = process.argv.slice(2);
 const flag = (name, enabled) => ({
   ...{ name, enabled, type: 'release', project: 'default', stale: false, impressionData: false },

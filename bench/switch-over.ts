@@ -34,8 +34,8 @@ interface Run {
 }
 
 /**
- * Services with the published SDK of Unleash change over to flagmeter. During the change it refuses reports, is
- * unreachable, restarts and loses responses. Every check must count once.
+ * Services with the published SDK of Unleash change over to flagmeter. During the change, the server refuses reports,
+ * is unreachable, restarts and loses responses. Every check must count once.
  */
 export const switchOver: Benchmark = {
   summary: 'services with the SDK of Unleash change over while responses are lost: sent and counted checks',
@@ -135,7 +135,7 @@ function register(run: Run, { headers }: IncomingMessage): void {
   if (run.registered.size === run.services && run.begun === Number.POSITIVE_INFINITY) run.begun = Date.now();
 }
 
-/** Forwards a report, or not. @returns the result for the report */
+/** Forwards a report, or loses it, depending on the current fault. @returns the result for the report */
 function forward(run: Run, incoming: IncomingMessage, outgoing: ServerResponse): string {
   const fault = faultAt((Date.now() - run.begun) / 1000, run.seconds);
   if (fault === 'unreachable') {

@@ -2,7 +2,7 @@ import { type Credentials, manage, token as newToken } from '../test/support/bin
 import { besideFloor, type Comparison } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
 
-/** Number of tokens that requests use in rotation, because callers do not request a new one each time. */
+/** Number of tokens that requests use in rotation, because callers do not request a new token for each request. */
 const callers = 64;
 
 /** Issued access tokens, compared with the bare HTTP engine that signs once per request. */
@@ -83,7 +83,7 @@ function listRequest(http: string, bearer: string): string {
   return `GET /api/v2/applications HTTP/1.1\r\nHost: ${http}\r\nAuthorization: Bearer ${bearer}\r\n\r\n`;
 }
 
-/** Checks that tokens of a service under load are valid. @throws {Error} if they are not */
+/** Checks that tokens of a service under load are valid. @throws {Error} if a token is not valid */
 async function verifyTokens({ http, credentials, applicationId }: Service): Promise<void> {
   const bearer = await newToken(http, credentials);
   const { items } = (await manage(http, bearer, 'GET', '/api/v2/applications', 200)) as {

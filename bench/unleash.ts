@@ -7,7 +7,7 @@ import { rssMb } from './process-stats.ts';
 import { commitsIn, middle } from './rounds.ts';
 import { sendRequests, verifyCounts } from './service.ts';
 
-/** A token of Unleash SDKs, as flagmeter adopts it. */
+/** A token in the format of Unleash SDKs, which flagmeter accepts. */
 export const token = `default:production.${'f'.repeat(56)}`;
 
 /** The start of the buckets, which the generator replaces. */

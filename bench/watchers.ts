@@ -55,7 +55,8 @@ interface ResponseCounts {
 }
 
 /**
- * Measures a round. Every other round starts with the run that has pages, so that after-effects hit both runs alike.
+ * Measures a round. Every other round starts with the run that has pages, so that after-effects influence both runs
+ * equally.
  */
 async function measureRound(
   service: Service,

@@ -9,14 +9,14 @@ import { round } from './numbers.ts';
 import { cpuSeconds, ioBytes, rssMb } from './process-stats.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
-/** Packets with three flags of two variants each, of 100 flags; and the same with one of ten metrics, from a person. */
+/** Packets with three flags of two variants each, of 100 flags; the other kind adds one of ten metrics and a person. */
 const plain: PacketMix = { features: 100, variants: 2, metrics: 10, featuresPerPacket: 3, metricsPerPacket: 0 };
 const personal: PacketMix = { ...plain, metricsPerPacket: 1 };
 
 const fewRates = [100];
 const rates = [100, 1_000, 5_000, 20_000];
 
-/** Rate of other processes' writes, in bytes per second, above which the figures of a slow rate are unreliable. */
+/** Limit of other processes' writes, bytes per second. Above it, figures for low packet rates are unreliable. */
 const quietBytes = 20_000;
 
 /** Cost of a packet for the disk and the CPU, at fixed rates. */
@@ -45,7 +45,7 @@ export type WearOptions = Readonly<
 
 interface Options extends WearOptions {
   readonly rates: readonly number[];
-  /** Values of `--commit-delay`; the default if the list is empty. */
+  /** Values of `--commit-delay`; the default delay if the list is empty. */
   readonly delays: readonly number[];
 }
 
@@ -83,7 +83,7 @@ export interface WearRun {
   readonly idleFlushes: number | null;
 }
 
-/** Measures packets of a kind. All services run each rate one after the other, so that conditions are the same. */
+/** Measures packets of a kind. At each rate, all services run one after the other, so that conditions are the same. */
 async function measureKind(kind: Kind, options: Options): Promise<WearRun[]> {
   const trials: Trial[] = [];
   const runs: WearRun[] = [];
@@ -108,7 +108,7 @@ export function verifyTrial({ service, packets, accepted, since }: Trial): Promi
   return verifyCounts(service, packets, accepted, since);
 }
 
-/** Starts a service that knows its series and people, and whose journal has segments. */
+/** Starts a service, and sends packets until it knows all series and people, and its journal has segments. */
 export async function prepareTrial(kind: Kind, delay: number | undefined, options: WearOptions): Promise<Trial> {
   const since = new Date();
   const { siblings, people, binary } = options;
@@ -134,7 +134,7 @@ function packetsOfPeople(people: number, key: string): BenchPacket[] {
   });
 }
 
-/** Sends the next packets of a subject, in rotation. */
+/** Sends the next packets of a trial, in rotation. */
 async function send(
   trial: Trial,
   count: number,
@@ -192,7 +192,7 @@ function between(before: DiskStats | undefined, after: DiskStats | undefined): D
   return before && after && diskStatsBetween(before, after);
 }
 
-/** Reads a report, which folds its data into the store, so that the cost of all sent packets belongs to this run. */
+/** Reads a report. This folds all data into the store, so that this run includes the whole cost of its packets. */
 async function storeAll({ http, accessToken, applicationId }: Service): Promise<void> {
   const query = 'environment=Production&step=day';
   await manage(http, accessToken, 'GET', `/api/v2/applications/${applicationId}/usage?${query}`, 200);

@@ -10,16 +10,16 @@ export const isEnclosed = process.env[mark] !== undefined;
 /** Separate namespaces: nothing inside is visible outside, and everything ends with the first process inside. */
 const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
-/** The first process adopts the orphans of killed servers, which a JavaScript runtime does not. */
+/** The first process adopts the orphans of killed servers, because a JavaScript runtime does not adopt them. */
 const reap = ['sh', '-c', '"$@"; exit $?', 'sh'];
 
 /** Signals that end a run early. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs this program again in separate namespaces and a separate process group. A signal closes its stdin, which
- * requests its end. If the signal were sent directly, it would end the programs between the two processes, and lose the
- * exit code.
+ * Runs this program again in separate namespaces and a separate process group. A signal to this process closes the
+ * stdin of the other one, which then ends. A signal sent directly would end the programs between the two processes, and
+ * lose the exit code.
  * @param folder folder for all remaining files
  * @returns its exit code
  * @throws {Error} unless the user is root

@@ -5,7 +5,7 @@ import { readOptions, usage } from './options.ts';
 import { run } from './run.ts';
 import { exitCodes, Verdict } from './verdict.ts';
 
-/** Injects random faults into nodes, PostgreSQL and network, and reports whether the cluster kept its promises. */
+/** Injects random faults into nodes, PostgreSQL and network, and reports violations of the guarantees of a cluster. */
 async function main(args: string[]): Promise<number | undefined> {
   if (args.includes('--help')) {
     process.stdout.write(usage);
@@ -23,7 +23,7 @@ async function main(args: string[]): Promise<number | undefined> {
 }
 
 process.exitCode = exitCodes.incomplete;
-// The handles of the servers do not keep the process running, so without this timer the run could end early.
+// This timer keeps the process running, because the handles of the servers do not.
 setInterval(() => {}, 60_000);
 
 main(process.argv.slice(2)).then(

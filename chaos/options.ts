@@ -7,9 +7,9 @@ import { faults } from './faults/draw.ts';
 
 export const usage = `npm run chaos -- [--minutes N] [--seed S] [options]
 
-  --minutes N      Time after which no round starts, in minutes (default 2)
+  --minutes N      Time in minutes after which no new round starts (default 2)
   --seed S         Seed that determines the faults (default: a random one)
-  --rounds N       Number of rounds, in place of a time
+  --rounds N       Number of rounds, instead of --minutes
   --only A,B       Faults to draw from (default all): ${[...faults.keys()].join(', ')}
   --alone          Run one node without PostgreSQL
   --stop           Stop after the first round with a violation

@@ -37,8 +37,8 @@ export interface InvalidatedToken {
 export class Round {
   readonly senders: Sender[] = [];
   /**
-   * Senders whose node is considered lost. Reports need not wait for their packets until the node notices, but all of
-   * them must count in the end.
+   * Senders whose node is considered lost. Until the node notices, reports can lack packets of these senders. In the
+   * end, all of these packets must count.
    */
   readonly unwatched = new Set<Sender>();
   readonly people: Person[] = [];

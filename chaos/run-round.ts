@@ -11,7 +11,7 @@ import type { RoundFault } from './faults/draw.ts';
 import { pause } from './pause.ts';
 import type { Round } from './round.ts';
 
-/** Runs clients and injects faults, then repairs everything, and compares the reports with the responses. */
+/** Runs clients and injects faults, then ends all faults, and compares the reports with the responses. */
 export async function runRound(
   round: Round,
   dice: Dice,
@@ -27,9 +27,9 @@ export async function runRound(
   await pause(dice.between(200, 1_000));
   round.isOver = true;
   await clients;
-  round.journal.note('everything is healed');
+  round.journal.note('all faults have ended');
   await round.scene.makeWell();
-  round.journal.note('everything is compared');
+  round.journal.note('all reports were compared');
   await check(round, dice, began).catch((error: Error) => {
     round.journal.violation(`the round cannot be checked: ${error.message}`);
   });

@@ -13,7 +13,7 @@ import { Shops } from './shops.ts';
 
 /** Opens the scene, and runs rounds until the time is over. @returns the number of rounds */
 export async function run(options: Options, journal: Journal): Promise<number> {
-  journal.note(`seed ${options.seed}, everything is kept in ${options.folder}`);
+  journal.note(`seed ${options.seed}, logs and data are in ${options.folder}`);
   const scene = await Scene.open({ ...options, journal });
   try {
     return await runRounds(scene, options, journal);

@@ -3,7 +3,7 @@ import type { Shop } from './round.ts';
 import { balanced } from './scene/balancer.ts';
 import type { Scene } from './scene/scene.ts';
 
-/** Number of rounds of one application, below the maximum number of its environments, including the default ones. */
+/** Number of rounds of one application, whose environments must stay below their maximum number. */
 const roundsOfOne = 40;
 
 /** Creates an environment for each round, and an application for every few rounds. */
@@ -18,7 +18,7 @@ export class Shops {
     this.#tokens = tokens;
   }
 
-  /** Creates the shop of the next round. @throws {Error} if a node fails to do or show it without a fault */
+  /** Creates the shop of the next round. @throws {Error} if a node fails to create or show it */
   async next(): Promise<Shop> {
     if (this.#made++ % roundsOfOne === 0) this.#last = await this.#openApplication();
     const base = this.#last as Omit<Shop, 'environment'>;

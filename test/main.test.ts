@@ -51,7 +51,7 @@ describe('flagmeter', () => {
 
   it.each([
     [['serv'], 'Unknown command serv; the nearest known one is serve\n'],
-    [['--data', 'x'], 'Unknown command --data; flagmeter help lists them\n'],
+    [['--data', 'x'], 'Unknown command --data; flagmeter help lists all commands\n'],
     [['init', '--jason'], 'Unknown option --jason; the nearest known one is --json\n'],
     [['serve', '--port', '80'], 'Unknown option --port; use --listen HOST:PORT, such as --listen :8080\n'],
     [['version', '--x'], 'Unknown option --x; this command takes no options\n'],

@@ -74,7 +74,7 @@ const prose = () => [
 ];
 
 const preposition =
-  /^(of|in|on|at|by|for|from|to|with|without|after|before|and|or|but|as|if|when|while|until|that|than|whose|which|who|where|into|once|since|so|though|unless|because|between|behind|over|under|through|about|across|despite|during|within|also|nor|even|too|then)\b/;
+  /^(of|in|on|at(?! (most|least))|by|for|from|to|with|without|after|before|and|or|but|as|if|when|while|until|that|than|whose|which|who|where|into|once|since|so|though|unless|because|between|behind|over|under|through|about|across|despite|during|within|also|nor|even|too|then)\b/;
 
 it.each<[rule: string, lines: () => readonly Line[], pattern: RegExp, example: string]>([
   [

@@ -9,8 +9,8 @@ import { atLeast, type Figure } from './figure.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * Measures packets at a node with PostgreSQL and at a server without, in alternating rounds: at full speed and at half
- * of it.
+ * Measures packets at a node with PostgreSQL and at a server without PostgreSQL, in alternating rounds: at full speed
+ * and at half speed.
  */
 export async function acknowledgement(
   stage: Stage,
@@ -53,22 +53,22 @@ export async function acknowledgement(
   const ratio = (of: (pair: [Driven, Driven]) => number, pairs: [Driven, Driven][]) => median(pairs.map(of));
   return [
     atLeast(
-      'packets/s ratio, with PostgreSQL to without',
+      'packets/s ratio: with PostgreSQL to without PostgreSQL',
       ratio(([a, b]) => b.rps / a.rps, speeds),
       0.95,
     ),
     atLeast(
-      'CPU per packet ratio, without PostgreSQL to with',
+      'ratio of CPU per packet: without PostgreSQL to with PostgreSQL',
       ratio(([a, b]) => a.cpuUs / b.cpuUs, speeds),
       0.95,
     ),
     atLeast(
-      'p50 ratio, without PostgreSQL to with',
+      'p50 ratio: without PostgreSQL to with PostgreSQL',
       ratio(([a, b]) => a.p50 / b.p50, latencies),
       0.95,
     ),
     atLeast(
-      'p99 ratio, without PostgreSQL to with',
+      'p99 ratio: without PostgreSQL to with PostgreSQL',
       ratio(([a, b]) => a.p99 / b.p99, latencies),
       0.95,
     ),

@@ -11,8 +11,8 @@ import { type Stage, type StagedPostgres, until } from './stage.ts';
 const others = 2;
 
 /**
- * Measures a node that was away for a day while two others counted one cell per series and minute each. Cells older
- * than an hour are in a snapshot, and the last hour is in the log, in one delta per second from each node.
+ * Measures a node that was away for a day while two other nodes each counted one cell per series and minute. Cells
+ * older than an hour are in a snapshot, and the last hour is in the log, in one delta per second from each node.
  */
 export async function away(
   stage: Stage,
@@ -27,15 +27,15 @@ export async function away(
   const begun = performance.now();
   const node = await cluster.node([], cluster.url, data);
   const managing = (performance.now() - begun) / 1000;
-  await until(() => hasAll(node, series - 1, hours * 60 * others), 'the node has the day', 20);
+  await until(() => hasAll(node, series - 1, hours * 60 * others), 'the node has the counts of the day', 20);
   const complete = (performance.now() - begun) / 1000;
   await stop(node);
   const what = `${hours} hours of ${series} series from ${others} nodes`;
   return [
     atMost(`${what}: from the startup of the node to complete reports`, complete, 15, 's'),
-    told('until the node manages', managing, 's'),
+    told('until the node serves management requests', managing, 's'),
     told('MB of the snapshot', megabytes.snapshot, 'MB'),
-    told('MB of the log since', megabytes.log, 'MB'),
+    told('MB of the log since the snapshot', megabytes.log, 'MB'),
   ];
 }
 
@@ -45,7 +45,7 @@ interface Day {
   readonly firstMinute: number;
 }
 
-/** Puts a snapshot of all hours but the last into PostgreSQL, and the last hour into the log. */
+/** Writes a snapshot of all hours but the last to PostgreSQL, and the last hour to the log. */
 async function writeDay(cluster: StagedPostgres, { series, hours, firstMinute }: Day) {
   const nodes = Array.from({ length: others }, () => new OtherNode(cluster.url));
   const [{ session }] = nodes as [OtherNode];
@@ -82,7 +82,7 @@ function hourBySeries(node: OtherNode, series: number, firstMinute: number) {
   );
 }
 
-/** Returns deltas as a node ships them: each second the counts of a sixtieth of the series. */
+/** Returns deltas as a node ships them: each second, the counts of a sixtieth of the series. */
 function hourBySecond(node: OtherNode, series: number, firstMinute: number) {
   const each = Math.ceil(series / 60);
   return Array.from({ length: 3600 }, (_, second) => {
@@ -91,7 +91,7 @@ function hourBySecond(node: OtherNode, series: number, firstMinute: number) {
   });
 }
 
-/** True if the reports have the last series in each minute of each node. */
+/** True if the reports contain the counts of the last series in each minute, from each node. */
 async function hasAll(node: Service, ordinal: number, wanted: number): Promise<boolean> {
   const feature = `feature-${Math.floor(ordinal / 8)}`;
   const query = { environment: 'Production', step: 'day', feature } as const;

@@ -10,8 +10,8 @@ import { type Stage, until } from './stage.ts';
 const featuresInReport = 500;
 
 /**
- * Measures an hour without PostgreSQL, with one cell per series and minute. Then PostgreSQL returns while counting
- * continues.
+ * Measures an hour without PostgreSQL, with one cell per series and minute, and then the return of PostgreSQL while
+ * counting continues.
  */
 export async function backlog(
   stage: Stage,
@@ -46,7 +46,7 @@ export async function backlog(
   await stop(node);
   return [
     atMost(`${series * minutes} cells from the return of PostgreSQL to the reports`, seconds, 15, 's'),
-    atLeast('packets/s during the return, of 1 000 sent', rps, 990),
+    atLeast('packets/s accepted during the return, at 1 000 packets/s sent', rps, 990),
     told('MB of these cells in the log', await megabytes(cluster), 'MB'),
   ];
 }
@@ -56,7 +56,7 @@ async function megabytes(cluster: { query<Row extends object>(text: string): Pro
   return Number(row!.bytes) / 1e6;
 }
 
-/** Returns reports of servers for each minute, with the time of counting in them. */
+/** Returns reports of servers for each minute, which contain the time of counting. */
 function reports(series: number, minutes: number, begin: number, appKey: string, http: string): string[] {
   const features = series / 2;
   return Array.from({ length: minutes }, (_, minute) => {

@@ -3,9 +3,9 @@ export interface Figure {
   readonly name: string;
   /** The value with its unit. */
   readonly measured: string;
-  /** The target, such as `at least 0.95`; empty if there is none. */
+  /** The target, such as `at least 0.95`; empty for a figure without a target. */
   readonly target: string;
-  /** True if the target is met; `undefined` if there is none. */
+  /** True if the target is met; `undefined` without a target. */
   readonly met: boolean | undefined;
   /** The value for `--json`. */
   readonly value: number;

@@ -27,8 +27,8 @@ export async function growth(
   const [least, most] = [measured[0]!, measured.at(-1)!];
   return [
     ...measured.map(({ rate, bytes }) => told(`bytes a second in the log at ${rate} packets/s`, bytes, 'B')),
-    atMost(`bytes at ${most.rate} packets/s, relative to ${least.rate}`, most.bytes / least.bytes, 1.5),
-    atMost(`entries at ${most.rate} packets/s, relative to ${least.rate}`, most.entries / least.entries, 1.5),
+    atMost(`bytes at ${most.rate} packets/s, relative to ${least.rate} packets/s`, most.bytes / least.bytes, 1.5),
+    atMost(`entries at ${most.rate} packets/s, relative to ${least.rate} packets/s`, most.entries / least.entries, 1.5),
   ];
 }
 
@@ -42,12 +42,12 @@ async function measure(stage: Stage, rate: number, seconds: number): Promise<Gro
     );
     return { entries: Number(row!.entries), bytes: Number(row!.bytes) };
   };
-  // The names are shipped first.
+  // These packets make the node ship the names of the series before the measurement.
   await sendPackets(node.http, packets, { connections: 8, seconds: 60, warmupSeconds: 0, limit: packets.length });
   await untilShipped(cluster);
   const before = await read();
   const begun = performance.now();
-  // A busy machine accepts fewer packets. Packets that are not accepted in time are omitted.
+  // A busy machine accepts fewer packets. The generator omits packets that are not accepted in time.
   const plan = { connections: 64, seconds, warmupSeconds: 0, rate, overload: true };
   const { rps } = await sendPackets(node.http, packets, plan);
   const took = ((await untilShipped(cluster)) - begun) / 1000;

@@ -29,7 +29,7 @@ interface Inputs {
   readonly bytesOfCell: number;
   readonly walOfCell: number;
   readonly walOfDelta: number;
-  /** Bytes of WAL per second of a node that counts nothing. */
+  /** Bytes of WAL per second that a node without packets causes. */
   readonly walOfNode: number;
 }
 
@@ -50,7 +50,7 @@ export async function limits(stage: Stage, { small, seconds }: Options): Promise
     told('bytes of a cell in the log', inputs.bytesOfCell, 'B'),
     told('WAL of a delta of one cell', inputs.walOfDelta, 'B'),
     told('WAL of a cell in a delta of 1 000', inputs.walOfCell, 'B'),
-    told('WAL of a node that counts nothing', inputs.walOfNode / 1000, 'kB/s'),
+    told('WAL of a node without packets', inputs.walOfNode / 1000, 'kB/s'),
     ...[2, 4, 10].flatMap((nodes) => calculated(nodes, inputs)),
   ];
 }
@@ -83,7 +83,7 @@ async function ofNode(stage: Stage, seconds: number): Promise<Pick<Inputs, 'pack
     each.push((await wal(cluster)) - before);
   }
   await stop(node);
-  // A full-page write after a checkpoint makes one second stand out.
+  // The median ignores a second with the full-page writes after a checkpoint.
   return { packets: rps, walOfNode: median(each) };
 }
 
@@ -135,7 +135,7 @@ async function ofThreads(rounds: number): Promise<Pick<Inputs, 'sealed' | 'appli
   return { applied: (entries.length * cellsOfDelta * 1000) / ms, sealed: await sealedPerSecond(rounds) };
 }
 
-/** Seals continuously, as a node does. Cells counted during a seal are not included. */
+/** Measures continuous sealing, as in a node, without the cells that are counted during a seal. */
 async function sealedPerSecond(rounds: number): Promise<number> {
   const spool = new Spool(join(freshDirectory(), 'spool'), randomUUID);
   const limitsOfNames = { features: series, variants: 64, metrics: 100 };

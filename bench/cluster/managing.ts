@@ -14,7 +14,7 @@ interface Options {
   readonly rounds: number;
 }
 
-/** Measures requests with a bearer token. Each waits until the node is sure to be current. */
+/** Measures requests with a bearer token. Each request waits until the node has confirmed its accounts. */
 export async function bearers(stage: Stage, options: Options): Promise<Figure[]> {
   const cluster = await stage.cluster();
   const node = await cluster.node();
@@ -64,7 +64,9 @@ export async function changes(stage: Stage, options: Options): Promise<Figure[]>
     const [alone, read, http, feature] = [inProcess, afterReads, overHttp, features].map(
       (all) => all.at(-1)!.perSecond,
     );
-    note(`round ${turn + 1}: ${alone}/s, after reads ${read}/s, over HTTP ${http}/s, of features ${feature}/s`);
+    note(
+      `round ${turn + 1}: ${alone} changes/s, after reads ${read}/s, over HTTP ${http}/s, changes of features ${feature}/s`,
+    );
   }
   await Promise.all([...nodes.map((node) => stop(node)), control.close()]);
   const rate = (all: readonly RateMeasurement[]) => median(all.map(({ perSecond }) => perSecond));
@@ -80,7 +82,7 @@ export async function changes(stage: Stage, options: Options): Promise<Figure[]>
     told('p50 of these changes', p50(overHttp), 'ms'),
     told('changes/s over HTTP, descriptions of features', rate(features)),
     told('changes/s over HTTP, settings of an application, 128 callers each', rate(crowded)),
-    told('ratio of changes after a confirmed read to changes without', share(afterReads)),
+    told('ratio of changes after a confirmed read to changes without a read', share(afterReads)),
     told('ratio of changes over HTTP to changes in process', share(overHttp)),
     told('confirmed reads/s of a node, 64 callers', reads.perSecond),
     told('confirmed reads/s of a node during 200 changes/s', beside.perSecond),

@@ -16,7 +16,7 @@ export const silentLog: Log = { debug: silent, info: silent, warn: silent, error
 /** Number of deltas per commit. */
 const together = 64;
 
-/** A node that only ships, as seen by PostgreSQL. */
+/** A node of which only the shipping is real, which is all that PostgreSQL sees. */
 export class OtherNode {
   readonly session: Connection;
   readonly #stream = randomUUID();

@@ -27,7 +27,7 @@ export async function shipping(
   await Promise.all([stop(single), stop(node)]);
   return [
     atMost(`CPU of shipping ${series} series every 5 s`, (within.cpu - alone.cpu) * 100, 3, '% of a core'),
-    atMost('increase of the event loop delay', Math.max(0, within.slowestMs - alone.slowestMs), 5, 'ms'),
+    atMost('increase of the event loop delay by shipping', Math.max(0, within.slowestMs - alone.slowestMs), 5, 'ms'),
     atMost(`duration of PostgreSQL's commits for ${series} cells`, visible.commitMs, 100, 'ms'),
     told(`from the last response until ${series} cells are in PostgreSQL`, visible.shippedMs, 'ms'),
     told(`bytes per cell in the log`, visible.bytes / series, 'B'),
@@ -53,7 +53,7 @@ async function measure(service: Service, series: number, seconds: number): Promi
 /** Measures the time for one delta of all series to reach PostgreSQL. */
 async function untilVisible(cluster: StagedPostgres, node: Service, series: number) {
   const requests = packetsFor(series, node.key, node.http);
-  // The names are shipped first, so that only counts are measured.
+  // These requests make the node ship the names before, so that only counts are measured.
   await sendRequests(node.http, requests, { connections: 8, seconds: 60, warmupSeconds: 0, limit: requests.length });
   await untilShipped(cluster);
   const [before] = await cluster.query<{ position: string }>("SELECT position FROM fm_head WHERE log = 'data'");
@@ -68,7 +68,7 @@ async function untilVisible(cluster: StagedPostgres, node: Service, series: numb
   return { shippedMs, commitMs, bytes: Number(head!.bytes) };
 }
 
-/** Waits until no more entries arrive. @returns arrival time of the last one (`performance.now()`) */
+/** Waits until no more entries arrive. @returns arrival time of the last entry (`performance.now()`) */
 export async function untilShipped(cluster: StagedPostgres): Promise<number> {
   let [last, same, at] = ['', 0, 0];
   await until(
@@ -82,7 +82,7 @@ export async function untilShipped(cluster: StagedPostgres): Promise<number> {
       last = row!.now;
       return same >= 80 && last.endsWith(' ');
     },
-    'everything is shipped',
+    'all counts are shipped',
     25,
   );
   return at;

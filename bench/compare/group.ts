@@ -8,11 +8,11 @@ export interface CompareOptions {
   /** Length of a run, and of the load before the first one. */
   readonly seconds: number;
   readonly warmup: number;
-  /** Packets before resident memory is read. */
+  /** Number of packets before resident memory is read. */
   readonly packets: number;
 }
 
-/** Figures that are measured together, and have the name of their benchmark. */
+/** Figures that are measured together. A group has the name of the benchmark that measures them. */
 export interface Group {
   /** Returns the expected duration. */
   seconds(options: CompareOptions): number;

@@ -42,7 +42,7 @@ const memory: Group = {
     const figures: readonly Figure<Resident>[] = [
       { name: 'idle, MiB', of: (each) => each.idle, better: 'less', tolerance: cost },
       { name: `${after}, MiB`, of: (each) => each.after, better: 'less', tolerance: cost },
-      { name: 'at most, MiB', of: (each) => each.peak, better: 'less', tolerance: cost },
+      { name: 'peak, MiB', of: (each) => each.peak, better: 'less', tolerance: cost },
     ];
     return createRows('memory', figures, resident);
   },
@@ -51,7 +51,7 @@ const memory: Group = {
 /** Rates of packets per second for the disk and the CPU. */
 const wearRates = [1_000, 5_000] as const;
 
-/** Figures of the disk, which vary more because a run has only two or three folds. */
+/** Figures of the disk, which vary more than others, because a run has only two or three folds. */
 const wearFigures: readonly Figure<WearRun>[] = [
   { name: 'disk per packet, kB', of: (run) => run.diskKb, better: 'less', tolerance: 0.1 },
   { name: 'flushes per packet', of: (run) => run.flushes, better: 'less', tolerance: 0.1 },
@@ -73,7 +73,7 @@ const wear: Group = {
     const sides = await prepareSides(binaries, async (_, binary) => {
       const own: WearOptions = { ...wearOptions(options), binary };
       const subject = await prepareTrial('plain', undefined, own);
-      // The first run still writes segments of the journal, which later runs reuse.
+      // The first run is not measured, because it creates segments of the journal that later runs reuse.
       await measure(subject, 'plain', wearRates[0], own);
       return { own, subject };
     });

@@ -8,7 +8,7 @@ import { prepareSides, type Side, type Sides, sampleSides } from './sides.ts';
 /** A number of connections to measure with. */
 interface Section {
   readonly connections: number;
-  /** True if the floor is driven as well. */
+  /** True if the floor is measured as well. */
   readonly floor: boolean;
   /** True if latencies are measured at half of the peak as well. */
   readonly half: boolean;
@@ -98,7 +98,7 @@ async function driveSides(
   return [previous!.map(beside), current!.map(beside)];
 }
 
-/** Maximum number of attempts. On a busy machine, a new server can fail to respond during a short run. */
+/** Maximum number of attempts. On a busy machine, a new server might send no response during a short run. */
 const mostAttempts = 10;
 
 /** Drives a target until it responds. @throws {Error} unless it accepts every request */
@@ -130,7 +130,7 @@ function fullFigures(unit: string, beside: boolean): readonly Figure<Sample>[] {
   return [
     ...speedFigures(unit),
     ...(beside ? floors : []),
-    // Larger groups of requests share a commit when requests wait longer, so neither direction is better.
+    // When requests wait longer, more requests share a commit. So neither direction is better.
     {
       name: `commits per 1,000 ${unit}s`,
       of: ({ commits, requests }) => commits && (1_000 * commits) / requests,

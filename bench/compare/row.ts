@@ -45,7 +45,7 @@ function areApart(some: readonly number[], others: readonly number[]): boolean {
   return Math.min(...some) > Math.max(...others) || Math.max(...some) < Math.min(...others);
 }
 
-/** True if the new executable is slower than noise explains, or lacks a figure. */
+/** True if the new executable is slower beyond noise, or lacks a figure. */
 export function isLoss(row: Row): boolean {
   return row.current.length === 0 || judge(row) === 'slower';
 }

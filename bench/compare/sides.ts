@@ -1,7 +1,7 @@
 import { note } from '../benchmark.ts';
 import { inTurn } from '../rounds.ts';
 
-/** A compared executable, with the subject of its measurements, such as a service or a store. */
+/** A compared executable, with the object that is measured, such as a service or a store. */
 export class Side<Trial> {
   readonly name: string;
   #trial: Trial | undefined;
@@ -12,14 +12,14 @@ export class Side<Trial> {
   }
 
   /**
-   * The subject; `undefined` if the executable cannot do the measured work, for example because an older one lacks a
-   * route.
+   * The measured object; `undefined` if the executable cannot do the work, for example because an older executable
+   * lacks a route.
    */
   get trial(): Trial | undefined {
     return this.#trial;
   }
 
-  /** Does work with the subject. After a failure the side has no subject, and its figures are not available. */
+  /** Does work with the measured object. After a failure, the figures of this side are not available. */
   async attempt<Result>(work: (trial: Trial) => Promise<Result>): Promise<Result | undefined> {
     if (this.#trial === undefined) return undefined;
     try {
@@ -31,7 +31,7 @@ export class Side<Trial> {
     }
   }
 
-  /** Returns the samples of each round, or no samples if the side has no subject. */
+  /** Returns the samples of each round, or no samples if `trial` is `undefined`. */
   available<Sample>(samples: readonly (Sample | undefined)[]): readonly Sample[] {
     return this.#trial === undefined ? [] : samples.filter((sample) => sample !== undefined);
   }

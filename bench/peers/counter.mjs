@@ -1,6 +1,6 @@
 /**
  * A usage counter as a team would write it, with Fastify and PostgreSQL: `node counter.mjs MODULES DATABASE KEY` prints
- * `counter ready http=HOST:PORT`. It responds with 202 after the commit of one upsert per packet.
+ * `counter ready http=HOST:PORT`. Responds with 202 after the commit of one upsert per packet.
  */
 import { createRequire } from 'node:module';
 import pg from 'pg';

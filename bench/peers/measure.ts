@@ -23,24 +23,24 @@ export interface PeerFigures {
   readonly cpuUs: number;
   /** Resident memory of the process that serves the requests, MiB. */
   readonly rssMb: number;
-  /** Durability; `undefined` for a program without counts. */
+  /** Durability of the counts; `undefined` for a program without counts. */
   readonly durability: Durability | undefined;
 }
 
 export interface Durability {
-  /** Length of the period before SIGKILL whose accepted requests are missing after a restart, if they are the last ones. */
+  /** Length of the period before SIGKILL whose accepted requests are missing after a restart. */
   readonly lostSeconds: number;
   /** Number of times that a repeated request counts. */
   readonly retryCounts: number;
 }
 
-/** Pause after a run. A program that buffers counts stores them at shorter intervals. */
+/** Pause after a run, longer than the interval at which programs store buffered counts. */
 const settleMs = 7_000;
 const pollMs = 200;
 
 /**
- * Drives the programs alternately, so that conditions are the same, then at half rate. Then each program is killed
- * under load.
+ * Drives the programs alternately, under the same conditions: first at full speed, then at half rate. Then each program
+ * is killed under load.
  */
 export async function measurePeers(peers: readonly Peer[], plan: PeerPlan): Promise<PeerFigures[]> {
   const all: { peer: Peer; running: RunningPeer; runs: LoadReport[]; cpu: number; checks: number }[] = [];
@@ -100,7 +100,7 @@ function checksIn({ accepted }: LoadReport, requests: readonly PeerRequest[]): n
   return requests.reduce((sum, { checks }, index) => sum + checks * (accepted[index] ?? 0), 0);
 }
 
-/** Verifies its counts, and measures the loss by a SIGKILL under load, and the effect of a retry. */
+/** Verifies the counts of a program. Measures the loss by a SIGKILL under load, and the effect of a retry. */
 async function measureDurability(driven: Driven, counts: PeerCounts, plan: PeerPlan): Promise<Durability> {
   const { running, peer } = driven;
   const stored = await settled(counts, driven.checks);
@@ -139,7 +139,7 @@ async function killUnderLoad({ peer, running }: Driven, counts: PeerCounts, plan
   return checksIn(await report, requests);
 }
 
-/** Returns the stored checks, once there are enough of them or no more arrive. */
+/** Returns the stored checks, once they reach the expected number, or no longer grow. */
 async function settled(counts: PeerCounts, expected: number): Promise<number> {
   let total = await counts.total();
   for (let since = performance.now(); total < expected && performance.now() - since < settleMs; ) {

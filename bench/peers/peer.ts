@@ -12,7 +12,7 @@ export interface Peer {
   readonly status: number;
   /** A time in each request that the generator replaces, as in `LoadPlan`. */
   readonly time?: string;
-  /** The kind of count of the unique users of a flag. */
+  /** Description of how the program counts the unique users of a flag. */
   readonly uniqueUsers: string;
   start(): Promise<RunningPeer>;
 }

@@ -24,7 +24,7 @@ const settings = {
   SDK_API_RATE_LIMIT_PER_MINUTE: unlimited,
 };
 
-/** Metrics of pages: the flags and variants of flagmeter's packets. */
+/** Unleash that receives metrics of pages, with the same flags and variants as flagmeter's packets. */
 export const unleashFrontend: Peer = unleashPeer({
   status: 200,
   flags: Array.from({ length: ingestMix.features }, (_, n) => `feature-${n}`),
@@ -35,7 +35,7 @@ export const unleashFrontend: Peer = unleashPeer({
     })),
 });
 
-/** Metrics of SDKs: the messages that flagmeter receives. */
+/** Unleash that receives metrics of SDKs, the same messages as flagmeter. */
 export const unleashClient: Peer = unleashPeer({
   status: 202,
   flags: Array.from({ length: messageFlags.all }, (_, n) => `flag-${n}`),

@@ -8,8 +8,8 @@ interface Page<Item> {
 }
 
 /**
- * Checks that all nodes show the acknowledged changes, that the audit log has each change once, and that invalidated
- * tokens stay refused.
+ * Checks that all nodes show the acknowledged changes, that the audit log contains each change once, and that
+ * invalidated tokens stay refused.
  */
 export async function checkAccounts(round: Round, began: number): Promise<void> {
   for (const node of round.scene.nodes) {
@@ -20,7 +20,7 @@ export async function checkAccounts(round: Round, began: number): Promise<void> 
     const statuses = Object.entries(await mustBeRefused(round, invalidated));
     for (const [name, status] of statuses)
       if (status !== 401)
-        round.journal.violation(`${name} responds with ${status} to an invalidated token after healing`);
+        round.journal.violation(`${name} responds with ${status} to an invalidated token after all faults have ended`);
   }
 }
 

@@ -20,7 +20,8 @@ export function checkResponses(journal: Journal, known: Set<string>): void {
     const isInternal = code === 'internal' || status === '500';
     const isStopped = counts.test(name) && code === 'postgres_unavailable';
     const isOdd = Number(status) >= 500 && code !== undefined && !explained.has(code);
-    // The key and the environment existed before the round, and all requests are well formed.
+    // The key and the environment existed before the round, and all requests are well formed, so no other refusal is
+    // explained.
     const isForgotten = counts.test(name) && /^[35]$|^4\d\d$/.test(status);
     if (isInternal || isStopped || isOdd || isForgotten) journal.violation(`no fault explains the response "${name}"`);
   }

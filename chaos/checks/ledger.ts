@@ -1,8 +1,9 @@
 import type { Round } from '../round.ts';
 
 /**
- * Checks that the ledger of the environment has each accepted packet and report. A repetition can be missing after a
- * crash, because it is written with the next counted packet. Requests with an unknown outcome can be there.
+ * Checks that the ledger of the environment has each accepted packet and report. After a crash, repetitions can be
+ * missing, because a repetition is written with the next counted packet. Requests with an unknown outcome can be
+ * missing as well.
  */
 export async function checkLedger(round: Round): Promise<void> {
   const { application, environment } = round.shop;

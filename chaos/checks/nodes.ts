@@ -7,11 +7,13 @@ const mostMemory = 500 * 2 ** 20;
 /** Position up to which each log was read. */
 const readUpTo = new Map<string, number>();
 
-/** Checks that every node is ready and small, and has logged nothing that indicates a defect. */
+/** Checks that every node is ready and uses little memory, and that no log line indicates a defect. */
 export async function checkNodes({ scene, journal }: Round): Promise<void> {
   for (const node of scene.nodes) {
     if (!(await within(20_000, async () => (await node.whyNot('managing')) === undefined)))
-      journal.violation(`${node.name} does not manage after healing: ${await node.whyNot('managing')}`);
+      journal.violation(
+        `${node.name} does not serve management requests after all faults have ended: ${await node.whyNot('managing')}`,
+      );
     const mebibytes = Math.round(anonymousMemory(node) / 2 ** 20);
     if (mebibytes * 2 ** 20 > mostMemory) journal.violation(`${node.name} has ${mebibytes} MiB of memory`);
     for (const line of newLines(node.log).filter(isMistake))
@@ -19,7 +21,7 @@ export async function checkNodes({ scene, journal }: Round): Promise<void> {
   }
 }
 
-/** Returns the memory of a node without file pages, because LMDB maps its data. */
+/** Returns the memory of a node. Excludes file pages, because LMDB maps its data. */
 function anonymousMemory({ pid }: ServiceNode): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;

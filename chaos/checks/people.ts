@@ -4,7 +4,7 @@ import type { ServiceNode } from '../scene/service-node.ts';
 
 const mostAsked = 12;
 
-/** Checks that each node shows exactly the packets with a person's id, even if another node minted it just before. */
+/** Checks that each node shows all packets with the id of a person, even if another node minted the id just before. */
 export async function checkPeople(round: Round, dice: Dice): Promise<void> {
   const asked = dice.shuffled(round.people).slice(0, mostAsked);
   for (const node of round.scene.nodes) for (const person of asked) await checkPerson(round, node, person);
@@ -18,7 +18,7 @@ async function checkPerson(round: Round, node: ServiceNode, { identity, sender }
     exposures: { feature: string; checks: number }[];
   };
   const checks = response.exposures.find(({ feature }) => feature === 'people')?.checks ?? 0;
-  // PostgreSQL can have lost the id itself. In that case nothing must be there.
+  // PostgreSQL can have lost the id. In that case, no packets need to be shown.
   const through = round.isLossy ? 0 : undefined;
   for (const fault of sender.totals.flatMap(({ digits }) => digits.faults(checks, through)))
     round.journal.violation(`${node.name}, exposures of ${identity}: ${fault}`);

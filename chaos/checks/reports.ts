@@ -20,7 +20,7 @@ export interface Completeness {
 const dayMs = 86_400_000;
 const completeWithinMs = 60_000;
 
-/** Reads the reports of a node once they have everything that was acknowledged before `end`. */
+/** Reads the reports of a node once the reports contain all packets that were acknowledged before `end`. */
 export async function readReports(round: Round, node: ServiceNode, end: number): Promise<Reports> {
   const usage = await readWhole<UsageReport>(round, node, 'usage', end);
   const { metrics } = await readWhole<Pick<Reports, 'metrics'>>(round, node, 'measurements', end);

@@ -5,7 +5,8 @@ import { formatSeriesKey, sumSeries } from './sums.ts';
 
 /**
  * Compares the reports of each node with the outcome of each request. Accepted requests count once, refused requests do
- * not count, and others count at most once. No packet counts partially, and all nodes report the same.
+ * not count, and requests with an unknown outcome count at most once. No packet counts partially, and all nodes report
+ * the same.
  */
 export async function checkUsage(round: Round, end: number): Promise<void> {
   const all = await Promise.all(round.scene.nodes.map((node) => readReports(round, node, end)));
@@ -33,7 +34,7 @@ function checkReports(round: Round, reports: Reports): void {
   checkUsers(round, reports);
 }
 
-/** Checks that every packet and report counts once in `all`, and every packet once in the metric `packets`. */
+/** Checks that every packet and report counts once in `all`, and every packet once in `packets`. */
 function checkWhole(
   round: Round,
   { node, usage, metrics }: Reports,
@@ -51,7 +52,9 @@ function checkWhole(
   const requests = counted(/./) + ofPeople;
   const want = [requests, requests, requests, counted(/^(packets|named|keys)-/) + ofPeople];
   if (String(got) !== String(want))
-    round.journal.violation(`${node.name} counted packets partially: ${got} of all and packets, not ${want}`);
+    round.journal.violation(
+      `${node.name} counted packets partially: the sums of "all" and "packets" are ${got}, not ${want}`,
+    );
 }
 
 /** Checks that each person is one user, within the 2 % error of the sketch. */
@@ -67,7 +70,7 @@ function checkUsers(round: Round, { node, usage }: Reports): void {
     round.journal.violation(`${node.name} reports ${users} users; it must report ${least} to ${most}`);
 }
 
-/** Returns the sections in which two texts differ. */
+/** Describes the first difference of two texts. */
 function difference(a: string, b: string): string {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;

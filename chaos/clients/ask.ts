@@ -4,7 +4,7 @@ import type { Journal } from '../journal.ts';
  * The outcome of a request.
  * - `accepted`: the service acknowledged the request
  * - `refused`: the service stated that it changed nothing
- * - `unknown`: there was no response, or the balancer sent it
+ * - `unknown`: there was no response, or the balancer sent the response
  */
 export type Outcome = 'accepted' | 'refused' | 'unknown';
 
@@ -45,7 +45,7 @@ async function send(
     const response = await fetch(`http://${http}${path}`, {
       method,
       headers: { ...type, ...headers },
-      // The client would silently retry on a kept connection that was just closed.
+      // On a kept connection that was just closed, the client would silently retry.
       keepalive: false,
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),

@@ -10,8 +10,8 @@ export interface CountedRequest {
 }
 
 /**
- * Requests that a sum identifies. Each adds a distinct power of four, so its digit of the sum in base four is the number of times that it
- * was counted.
+ * Requests that a sum identifies. Each request adds a distinct power of four. Its digit of the sum, in base four, is
+ * the number of times that it was counted.
  */
 export class Digits {
   /** Number of digits in a count, an integer below 2^31. */

@@ -9,7 +9,7 @@ const operations = {
   metrics: { path: '/Metrics.Metrics/SendMetrics', type: 'Metrics.MetricStat' },
 } as const;
 
-/** Channel options: no call is retried, and a node that was away is soon reconnected. */
+/** Channel options: calls are not retried, and a channel reconnects soon after its node was away. */
 const channel = {
   'grpc.enable_retries': 0,
   'grpc.initial_reconnect_backoff_ms': 100,

@@ -3,7 +3,7 @@ import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import { madeTwice } from './changes.ts';
 
-/** Invalidates tokens, and immediately tries each on every node. Sometimes it also tries older tokens. */
+/** Invalidates tokens, and immediately tries each token on every node. Sometimes tries older tokens, too. */
 export async function invalidateTokens(round: Round, dice: Dice): Promise<void> {
   while (!round.isOver) {
     await invalidate(round, () => round.somewhere(dice));
@@ -25,7 +25,7 @@ export async function invalidate(round: Round, server: () => string): Promise<vo
   if (response.status === 200 && !round.isLossy) round.invalidated.push({ token, how: 'invalidated' });
 }
 
-/** Continues to try invalidated tokens, latest first, on all nodes at the same time. */
+/** Tries invalidated tokens repeatedly, latest first, on all nodes at the same time. */
 export async function tryInvalidated(round: Round, dice: Dice): Promise<void> {
   while (!round.isOver) {
     const { length } = round.invalidated;
@@ -48,7 +48,7 @@ export async function mustBeRefused(
       timeoutMs: 3_000,
     });
     if (status !== undefined && status < 400 && !round.isLossy)
-      round.journal.violation(`${node.name} responded with ${status} to a token that was ${how} before`);
+      round.journal.violation(`${node.name} responded with ${status} to a token that had been ${how}`);
     return [node.name, status] as const;
   });
   return Object.fromEntries(await Promise.all(statuses));

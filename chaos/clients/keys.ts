@@ -8,7 +8,7 @@ import type { Sender } from './totals.ts';
 
 /**
  * Creates a key, uses it, and revokes it. A request with a token makes a node follow the accounts. After such a
- * request, the node accepts packets of a key created before, and refuses packets of a revoked key.
+ * request, the node must accept packets of a new key, and refuse packets of a revoked key.
  */
 export async function useKeys(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);
@@ -49,6 +49,6 @@ async function send(round: Round, node: ServiceNode, sender: Sender, k: string, 
   const isWrong = status === (isValid ? 404 : 202);
   if (isWrong && !round.isLossy)
     round.journal.violation(
-      `${node.name} responded with ${status} to a key that was ${isValid ? 'created' : 'revoked'} before`,
+      `${node.name} responded with ${status} to a key that had been ${isValid ? 'created' : 'revoked'}`,
     );
 }

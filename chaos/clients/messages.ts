@@ -5,7 +5,7 @@ import { grpcReport } from './grpc-report.ts';
 import { retryElsewhere } from './retry.ts';
 import { all, telemetry } from './telemetry.ts';
 
-/** Sends usage reports over HTTP or gRPC, and repeats each on other nodes while its outcome is unknown. */
+/** Sends usage reports over HTTP or gRPC, and repeats each report on other nodes while its outcome is unknown. */
 export async function sendMessages(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);
   const { keys, environment } = round.shop;
@@ -27,7 +27,7 @@ export async function sendMessages(round: Round, dice: Dice, name: string): Prom
   }
 }
 
-/** Sends counters in reports with an id, since nothing else in them identifies a repetition. */
+/** Sends counters in reports with an id, because only the id identifies a repetition of a counter. */
 export async function sendMetrics(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('metric', name);
   const { keys, environment } = round.shop;
@@ -65,7 +65,7 @@ export async function sendNamedPackets(round: Round, dice: Dice, name: string): 
 }
 
 /**
- * Formats a time. It avoids whole milliseconds, which suggest to the service that similar reports come from several
+ * Formats a time. Avoids whole milliseconds, because the service would attribute similar reports with them to several
  * processes.
  */
 function formatTime(now: number): string {

@@ -15,9 +15,10 @@ export async function sendPackets(round: Round, dice: Dice, name: string): Promi
 }
 
 /**
- * Sends packets to one server until a response is the last one wanted.
+ * Sends packets to one server until a response ends the loop.
  * @param how.isGivenUp see `Round.unwatched`
- * @param how.isKept false if reports may omit acknowledged packets, which stay in the directory of the server
+ * @param how.isKept false if reports may omit acknowledged packets, because these packets stay in the directory of the
+ * server
  */
 export async function sendPacketsUntil(
   round: Round,

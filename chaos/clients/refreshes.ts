@@ -43,8 +43,8 @@ function refresh(round: Round, http: string, clientId: string, token: string): P
 
 /**
  * Signs the administrator in.
- * @returns `undefined` if that is impossible at the moment
- * @throws {Error} of the browser
+ * @returns `undefined` if signing in is impossible at the moment
+ * @throws {Error} if the browser fails
  */
 async function signIn(round: Round, dice: Dice, clientId: string): Promise<Tokens | undefined> {
   const verifier = randomBytes(32).toString('base64url');

@@ -7,8 +7,8 @@ import type { Outcome } from './ask.ts';
 const mostTries = 5;
 
 /**
- * Sends a message to different nodes or the balancer until one acknowledges it, and sometimes once more, like a sender
- * that lost the response.
+ * Sends a message to different nodes or the balancer until one acknowledges it, and sometimes sends it once more, like
+ * a sender that lost the response.
  * @returns the outcome: accepted if any node acknowledged it
  */
 export async function retryElsewhere(

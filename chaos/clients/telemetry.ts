@@ -2,7 +2,7 @@ import type { Round } from '../round.ts';
 import type { ServiceResponse } from './ask.ts';
 
 /**
- * Series that every packet and report counts once, in addition to its own series. Its sum is the number of counted
+ * Series that counts every packet and report once, in addition to their own series. Its sum is the number of counted
  * requests.
  */
 export const all = { all: { on: [1, 1, 1] } };

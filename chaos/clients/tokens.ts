@@ -17,7 +17,7 @@ export class Tokens {
     return this.#credentials;
   }
 
-  /** Requests a new token. @returns `undefined` if none can be issued now */
+  /** Requests a new token. @returns `undefined` if no token can be issued at the moment */
   async fresh(http: string): Promise<string | undefined> {
     const { clientId, clientSecret } = this.#credentials;
     const body = new URLSearchParams({
@@ -30,7 +30,7 @@ export class Tokens {
     return response.status === 200 ? (JSON.parse(response.body) as { access_token: string }).access_token : undefined;
   }
 
-  /** Sends a request with a token, which is reused while it is accepted. */
+  /** Sends a request with a token. Reuses the token as long as the service accepts it. */
   async ask(http: string, question: Question): Promise<ServiceResponse> {
     this.#kept ??= await this.fresh(http);
     if (this.#kept === undefined) return { outcome: 'refused', status: 503, code: 'no_token', body: '' };

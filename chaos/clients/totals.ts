@@ -9,7 +9,7 @@ export interface Total {
   readonly digits: Digits;
 }
 
-/** The requests of one sender, in a series for every fifteen of them. */
+/** The requests of one sender, in one series per fifteen requests. */
 export class Sender {
   readonly #kind: Total['kind'];
   readonly #name: string;

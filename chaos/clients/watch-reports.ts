@@ -8,8 +8,8 @@ import type { ServiceNode } from '../scene/service-node.ts';
 import type { Total } from './totals.ts';
 
 /**
- * Reads reports during faults. No request may be counted twice at any time. A report must contain everything accepted before its
- * `completeThrough`.
+ * Reads reports during faults. No request may be counted twice at any time. A report must contain all requests accepted
+ * before its `completeThrough`.
  */
 export async function watchReports(round: Round, dice: Dice): Promise<void> {
   while (!round.isOver) {

@@ -6,7 +6,7 @@ import type { Database } from '../scene/database.ts';
 import type { Scene } from '../scene/scene.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 
-/** The scene of a fault. */
+/** The scene of a fault, and the node that it affects. */
 export interface Stage {
   readonly scene: Scene;
   readonly round: Round;
@@ -20,11 +20,11 @@ export interface Fault {
   /** Exclusive resources: no two faults of a round share a resource. `node` is one of the nodes. */
   readonly claims: readonly ('node' | 'database' | 'links' | 'everything')[];
   /**
-   * Relative frequency, 1 by default. A fault of frequency 0 is drawn only if `--only` names it, because its rule does
-   * not hold yet.
+   * Relative frequency, 1 by default. A fault of frequency 0 is drawn only if `--only` names it, because nodes do not
+   * pass it yet.
    */
   readonly weight?: number;
-  /** Runs the fault. Ends it, unless the scene ends it. */
+  /** Runs the fault. Also ends the fault, unless `Scene.makeWell` does. */
   run(stage: Stage): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export function requireDatabase({ scene: { database } }: Stage): Database {
 }
 
 /**
- * Waits while a fault lasts: less or more time than a node waits for a response. In the second case, the response
+ * Waits for the duration of a fault, shorter or longer than a node waits for a response. If longer, the response
  * arrives too late.
  */
 export function hold(dice: Dice): Promise<void> {

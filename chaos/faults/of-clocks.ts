@@ -14,7 +14,7 @@ const clockSkewed: Fault = {
   weight: 2,
   async run(stage) {
     const { node, dice, journal } = stage;
-    // A node that uses its own clock is wrong only if the clock is ahead.
+    // A node that wrongly uses its own clock is detected only if the clock is ahead.
     node.clock.aheadMs = dice.between(mostMs / 2, mostMs);
     for (let times = dice.between(1, 4); times > 0; times--) {
       journal.note(`the clock of ${node.name} is ${node.clock.aheadMs} ms ahead`);
@@ -30,8 +30,8 @@ const clockSkewed: Fault = {
 };
 
 /**
- * The clock of a running node jumps by hours. The node must stop managing until the clock is right, and continue to
- * count.
+ * The clock of a running node jumps by hours. The node must refuse management requests until the clock is right, and
+ * continue to count.
  */
 const clockJumps: Fault = {
   claims: ['node'],
@@ -52,8 +52,8 @@ const clockJumps: Fault = {
 };
 
 /**
- * The clock of PostgreSQL jumps by hours. No node may manage until the clock is right. All nodes continue to count each
- * packet once.
+ * The clock of PostgreSQL jumps by hours. All nodes must refuse management requests until the clock is right, and count
+ * each packet once.
  */
 const databaseClockJumps: Fault = {
   claims: ['everything'],
@@ -79,12 +79,12 @@ function hours(dice: Dice): number {
   return dice.pick([-1, 1]) * dice.between(3_600_000, 6 * 3_600_000);
 }
 
-/** Checks that nodes stop managing while their clock differs from PostgreSQL's. */
+/** Checks that nodes refuse management requests while their clock differs from PostgreSQL's. */
 async function managesNothing({ round, journal }: Stage, nodes: readonly ServiceNode[]): Promise<void> {
   const isRefused = async ({ http }: ServiceNode) => (await round.tokens.fresh(http)) === undefined;
   for (const node of nodes)
     if (!(await within(withinMs, () => isRefused(node))) || !(await isRefused(node)))
-      journal.violation(`${node.name} manages although its clock differs from PostgreSQL's`);
+      journal.violation(`${node.name} serves management requests although its clock differs from PostgreSQL's`);
 }
 
 /** A node must not join with a clock that is too far from PostgreSQL's. */

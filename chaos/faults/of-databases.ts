@@ -19,7 +19,7 @@ const failover: Fault = {
   },
 };
 
-/** Kills and restarts the primary: it shows commits that no standby has confirmed. */
+/** Kills and restarts the primary: after that, it shows commits that no standby has confirmed. */
 const primaryKilled: Fault = {
   claims: ['database'],
   weight: 2,
@@ -55,8 +55,8 @@ const standbyFrozen: Fault = {
 };
 
 /**
- * Cuts the primary off from its standby, and cancels the waits for the standby. Commits seem to succeed, but are on one
- * machine only. Then that machine is lost.
+ * Cuts the primary off from its standby, and cancels commits that wait for the standby. These commits seem to succeed,
+ * but are only on the primary. Then the primary can be lost.
  */
 const cancelledWaits: Fault = {
   claims: ['database'],
@@ -73,7 +73,7 @@ const cancelledWaits: Fault = {
       await pause(dice.between(5, 50));
     }
     const isLost = dice.chance(0.7);
-    journal.note(`${cancelled} waits for the standby were cancelled; the primary is ${isLost ? 'lost' : 'kept'}`);
+    journal.note(`${cancelled} commits no longer wait for the standby; the primary is ${isLost ? 'lost' : 'kept'}`);
     if (isLost) {
       await primary.kill();
       await database.promote();
@@ -84,8 +84,8 @@ const cancelledWaits: Fault = {
 };
 
 /**
- * Terminates sessions whose commits wait for the standby, which then confirms them. The node receives no response to a
- * change that was made, and must not make it again.
+ * Terminates sessions whose commits wait for the standby, which then confirms these commits. The node receives no
+ * response to a change that was made, and must not make the change again.
  */
 const answersLost: Fault = {
   claims: ['database'],
@@ -140,7 +140,7 @@ const splitBrain: Fault = {
   },
 };
 
-/** Invalidates a token on one side. The other side cannot know it, and must not accept the token. */
+/** Invalidates a token on one side. The other side cannot know the invalidation, and must not accept the token. */
 async function invalidateFor({ round, dice }: Stage, nodes: readonly ServiceNode[]): Promise<void> {
   const { length } = round.invalidated;
   await invalidate(round, () => dice.pick(nodes).http);
@@ -179,7 +179,7 @@ const sessionsEnded: Fault = {
 
 /**
  * An operator lets commits succeed without the standby, and then the primary is lost, so PostgreSQL reverts by some
- * seconds. Counts recover. Accounts do not, and the nodes must agree on the remaining accounts.
+ * seconds. Counts recover, but changes of accounts are lost. The nodes must agree on the remaining accounts.
  */
 const lossyFailover: Fault = {
   claims: ['everything'],
@@ -189,7 +189,7 @@ const lossyFailover: Fault = {
     const database = requireDatabase(stage);
     const { primary, standby } = database;
     round.isLossy = true;
-    journal.note('the primary confirms without its standby');
+    journal.note('the primary confirms commits without its standby');
     await database.beAlone();
     await scene.network.cut(primary.host, standby.host);
     await pause(dice.between(1_000, 4_000));

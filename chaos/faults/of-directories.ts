@@ -55,7 +55,7 @@ const twin: Fault = {
 
 /**
  * Starts a copy of the directory of a frozen node, and then thaws the node. One of the two must refuse packets and
- * report why. Everything counts that the copy has acknowledged, and that the original had acknowledged before it was
+ * report why. All packets must count that the copy acknowledged, or that the original acknowledged before it was
  * frozen.
  */
 const thawed: Fault = {
@@ -85,7 +85,7 @@ const thawed: Fault = {
     await twin.end('SIGTERM');
     await node.end('SIGTERM');
     if (!isRefused) {
-      // The directory of the node is refused from now on, so the node starts with an empty one.
+      // The directory of the node is refused from now on, so the node starts with an empty directory.
       rmSync(node.data, { recursive: true });
       await isForgotten(stage, directory, '--force');
     }
@@ -94,7 +94,7 @@ const thawed: Fault = {
   },
 };
 
-/** Sends packets to all nodes until one refuses them, and reports why. */
+/** Sends packets until one of the nodes refuses them and reports the reason. */
 async function oneIsRefused({ round, node, journal }: Stage, all: readonly ServiceNode[]): Promise<void> {
   const end = performance.now() + refusedWithinMs;
   let isOver = false;

@@ -1,7 +1,7 @@
 import { pause, within } from '../pause.ts';
 import { type Fault, hold, requireDatabase, type Stage } from './fault.ts';
 
-/** Cuts a node off from the primary only, or from both servers. */
+/** Cuts a node off from the primary, or from both servers. */
 const nodeCutOff: Fault = {
   claims: ['node'],
   weight: 3,
@@ -32,8 +32,8 @@ const serversCutOff: Fault = {
 };
 
 /**
- * A delta is late: its commit waits for the standby. Its node is cut off, abandons the commit, and queries its stream
- * before the commit ends. The response to that query is outdated.
+ * A delta is late: its commit waits for the standby. The node is cut off, abandons the commit, and queries the state of
+ * its stream before the commit ends. The response to that query is outdated.
  */
 const lateCommit: Fault = {
   claims: ['node', 'database'],
@@ -85,7 +85,7 @@ const late = (stage: Stage) => waiting(stage, "wait_event = 'SyncRep' AND query 
 
 const mostTries = 5;
 
-/** Returns the sessions by which the node ships, if they wait for the standby or a lock. */
+/** Returns the sessions of the node that ship deltas, and wait for the standby or a lock. */
 async function waiting(stage: Stage, which: string): Promise<number[]> {
   const rows = await requireDatabase(stage).query<{ pid: number }>(
     `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'flagmeter log % ${stage.node.name}'

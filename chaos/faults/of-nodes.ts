@@ -43,13 +43,12 @@ const freeze: Fault = {
   },
 };
 
-/** Starts a node without PostgreSQL. It must count. */
+/** Starts a node without PostgreSQL. The node must count. */
 const startCutOff: Fault = { claims: ['node'], run: (stage) => startWithoutPostgres(stage, 'SIGKILL') };
 
 /**
- * Starts it without PostgreSQL after a clean stop, when PostgreSQL considers the node as stopped. The reports of other
- * nodes must list it among the nodes that may be counting, or not be complete through a time at which it accepts
- * packets.
+ * Starts a node without PostgreSQL after a clean stop. The reports of other nodes must list it in `mayBeCounting`, or
+ * not be complete through a time at which it accepts packets.
  */
 const stopThenCutOff: Fault = { claims: ['node'], weight: 2, run: (stage) => startWithoutPostgres(stage, 'SIGTERM') };
 
@@ -70,7 +69,7 @@ async function startWithoutPostgres(stage: Stage, how: 'SIGKILL' | 'SIGTERM'): P
   await joinAgain(stage);
 }
 
-/** PostgreSQL is away from a node with a small spool, until the spool is full. */
+/** Cuts a node with a small spool off from PostgreSQL, until the spool is full. */
 const fullSpool: Fault = {
   claims: ['node'],
   async run(stage) {

@@ -5,10 +5,10 @@ import { runCommand } from '../run-command.ts';
 import { type Fault, requireDatabase, type Stage } from './fault.ts';
 
 const shippedWithinMs = 15_000;
-/** Time within which a node must notice. Heartbeats are sent every second. */
+/** Time within which a node must notice that it was forgotten. Heartbeats are sent every second. */
 const noticedWithinMs = 10_000;
 
-/** An operator forgets a running node with --force. Everything that the node acknowledges afterwards must count. */
+/** An operator forgets a running node with --force. All packets that the node acknowledges afterwards must count. */
 const forgetLiving: Fault = {
   claims: ['everything'],
   weight: 2,
@@ -19,7 +19,7 @@ const forgetLiving: Fault = {
     await scene.withdraw(node);
     await pause(300);
     const now = Date.now();
-    // Unshipped counts may be lost if the node is forgotten.
+    // The node first ships its counts, because forgetting it can lose unshipped counts.
     if (!(await within(shippedWithinMs, () => hasShipped(stage, now)))) journal.violation(`${node.name} does not ship`);
     if (!(await isForgotten(stage, node.name, '--force'))) journal.violation(`${node.name} cannot be forgotten`);
     journal.note(`${node.name} is forgotten while it is running`);
@@ -46,7 +46,8 @@ export async function isForgotten(stage: Stage, which: string, ...more: string[]
 }
 
 /**
- * Checks that a forgotten node notices. It accepts packets until then. After that it responds with 503 and reports why.
+ * Checks that a forgotten node notices. Until then it accepts packets. After that it responds with 503 and reports the
+ * reason.
  */
 async function noticesIt({ round, node, journal }: Stage): Promise<void> {
   const end = performance.now() + noticedWithinMs;
@@ -57,7 +58,7 @@ async function noticesIt({ round, node, journal }: Stage): Promise<void> {
   if (!reason?.startsWith('503 ')) journal.violation(`${node.name} was forgotten, and does not report it`);
 }
 
-/** True if everything that the node acknowledged before a time is in the log. */
+/** True if all packets that the node acknowledged before a time are in the log. */
 async function hasShipped(stage: Stage, before: number): Promise<boolean> {
   const rows = await requireDatabase(stage).query<{ through: string }>(
     `SELECT s.through FROM fm_node n JOIN fm_stream s USING (stream) WHERE n.name = '${stage.node.name}'`,
@@ -84,8 +85,8 @@ const restoredDump: Fault = {
 };
 
 /**
- * An empty database replaces the real one, as after the loss of a disk. Nodes continue to count and discard nothing:
- * everything is there when the real database is back.
+ * An empty database replaces the real one, as after the loss of a disk. Nodes must continue to count, and must not
+ * discard data: all data is there when the real database is back.
  */
 const emptyDatabase: Fault = {
   claims: ['everything'],

@@ -1,6 +1,6 @@
 /*
- * Preloaded into a node: its time of day differs from the machine's by the number of nanoseconds (a signed 64-bit
- * number) in the file that CHAOS_CLOCK names, as soon as the file changes. Monotonic clocks stay right.
+ * Library to preload into a node. It changes the time of day by the number of nanoseconds (signed, 64 bits) in the file
+ * that CHAOS_CLOCK names, as soon as the file changes. Monotonic clocks stay unchanged.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -63,7 +63,7 @@ time_t time(time_t *seconds) {
   return now.tv_sec;
 }
 
-/* Converts the end of a wait, because the system compares it with the machine's time of day. */
+/* Converts the end of a wait, because the system compares the end with the machine's time of day. */
 int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                            const struct timespec *restrict end) {
   struct timespec real_end = *end;

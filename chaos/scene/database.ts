@@ -7,7 +7,7 @@ import { within } from '../pause.ts';
 import { at, getAddress, type Place } from './network.ts';
 import { SkewedClock } from './skewed-clock.ts';
 
-/** Settings with which frozen or cut-off peers hold nothing for long. */
+/** Settings that end the sessions of frozen or cut-off peers soon, so that their locks are released. */
 const settings = {
   wal_sender_timeout: '3s',
   wal_receiver_timeout: '3s',
@@ -20,7 +20,7 @@ const settings = {
 
 export const port = 5432;
 const database = 'flagmeter';
-/** The names of a replacement database, and of the replaced one. */
+/** The names of a replacement database, and of the replaced database. */
 const [replacement, kept] = ['replacement', 'kept'] as const;
 
 interface DatabaseOptions {
@@ -78,7 +78,7 @@ export class Database {
     return (['postgres1', 'postgres2'] as const).map((place) => `${getAddress(place)}:${port}`);
   }
 
-  /** Runs SQL on the primary as superuser. @returns the rows */
+  /** Runs SQL on the primary as a superuser. @returns the rows */
   query<Row extends object>(text: string, name = database): Promise<Row[]> {
     return this.primary.query<Row>(text, [], this.primary.url(name));
   }
@@ -103,7 +103,7 @@ export class Database {
     ]);
   }
 
-  /** Replaces the real database by an empty one or the last dump, and keeps it. */
+  /** Replaces the real database by an empty database or the last dump. Keeps the real database under another name. */
   async replace(by: 'dump' | 'empty'): Promise<void> {
     await this.query(`CREATE DATABASE ${replacement} TEMPLATE template0`, 'postgres');
     const to = this.primary.url(replacement);
@@ -153,7 +153,7 @@ export class Database {
     return this.#pair.beSynchronous();
   }
 
-  /** Restores a running pair, in which the standby confirms commits. The network must be whole. */
+  /** Restores a primary and a standby that confirms its commits. The network must be whole. */
   async makeWell(): Promise<void> {
     for (const clock of this.#clocks.values()) clock.aheadMs = 0;
     for (const server of [this.primary, this.standby]) server.resume();
@@ -176,7 +176,7 @@ export class Database {
     await this.#pair.close();
   }
 
-  /** True if the standby follows the primary, or soon does. */
+  /** True if the standby follows the primary, or will soon follow it. */
   async #isStandbyWell(): Promise<boolean> {
     if (!this.standby.isRunning) return false;
     return within(6_000, async () => {

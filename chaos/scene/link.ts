@@ -25,7 +25,7 @@ export class Link {
     return new Promise((opened) => server.listen(port, hub, () => opened(link)));
   }
 
-  /** While silent, the link passes nothing, and connections stay open. */
+  /** While the link is silent, it passes no data, and connections stay open. */
   set isSilent(silent: boolean) {
     this.#isSilent = silent;
     for (const pair of this.#pairs) for (const socket of pair) silent ? socket.pause() : socket.resume();

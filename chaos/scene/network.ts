@@ -58,7 +58,7 @@ export class Network {
     return new Network();
   }
 
-  /** Drops everything between two addresses. */
+  /** Drops all packets between two addresses. */
   async cut(a: string, b: string): Promise<void> {
     const key = formatPair(a, b);
     if (this.#cuts.has(key)) return;

@@ -26,7 +26,7 @@ const linkPorts = [6431, 6432] as const;
 /** The node behind the slow link. */
 const linked = 'node3';
 
-/** Front-end threads of the nodes; a node alone has three. */
+/** Front-end threads of the nodes; a node without PostgreSQL has three. */
 const threads: Readonly<Record<string, string>> = { node2: '0', node3: '1' };
 
 const limits = [
@@ -88,7 +88,7 @@ export class Scene {
     return new Scene({ network, database, nodes, links, balancer, credentials, options, twin });
   }
 
-  /** Ends every fault: after that, the network and the database work, and every node runs with the right time. */
+  /** Ends all faults. After that, the network and the database work, and every node runs with the right time. */
   async makeWell(): Promise<void> {
     await this.joinAll();
     await this.database?.makeWell();

@@ -17,7 +17,7 @@ export interface ServiceNodeOptions {
   readonly clockLibrary: string;
 }
 
-/** A process of the service with its data directory and its namespace. It can be restarted. */
+/** A node: a restartable process of the service, with a data directory and a network namespace. */
 export class ServiceNode {
   readonly name: Place;
   readonly address: string;
@@ -63,7 +63,7 @@ export class ServiceNode {
     return this.#child?.pid;
   }
 
-  /** Starts the process, and waits until it is ready. @throws {Error} if the process ends or stays silent instead */
+  /** Starts the process, and waits until it is ready. @throws {Error} if it ends first, or is not ready in time */
   async start(more: readonly string[] = []): Promise<void> {
     const listen = ['--listen', this.http, '--grpc-listen', this.grpc, '--metrics-listen', this.metrics];
     const args = ['serve', '--data', this.data, ...listen, ...this.#args, ...more];
@@ -90,7 +90,7 @@ export class ServiceNode {
     isReady = true;
   }
 
-  /** Returns why the node cannot do something: `counting` packets, `managing` accounts; `undefined` if it can. */
+  /** Returns why the node cannot do its work: `counting` or `managing`; `undefined` if it can. */
   async whyNot(ability: 'counting' | 'managing'): Promise<string | undefined> {
     try {
       const signal = AbortSignal.timeout(2_000);

@@ -9,7 +9,7 @@ export async function buildClock(folder: string): Promise<string> {
   return library;
 }
 
-/** The time of day of one node or server. It can differ from the machine's, and jump while the process runs. */
+/** The time of day of one node or server. It can differ from the machine's time, and jump during a run. */
 export class SkewedClock {
   readonly #file: string;
   readonly #library: string;

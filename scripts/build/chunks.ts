@@ -9,7 +9,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 };
 
-/** A file of the console as it is sent. */
+/** A file of the console in the form in which the server sends it. */
 export interface CompressedFile {
   readonly name: string;
   readonly type: string;

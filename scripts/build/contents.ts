@@ -12,7 +12,7 @@ export function notePackages(metafile: Bun.BuildMetafile | undefined, inside: Se
   }
 }
 
-/** Lists the modules in each file of a bundle, with their bytes. Tests find out with it what a command loads. */
+/** Lists the modules in each file of a bundle, with their bytes. Tests use the list to check what a command loads. */
 export function modulesByFile(
   metafile: Bun.BuildMetafile | undefined,
 ): Readonly<Record<string, Readonly<Record<string, number>>>> {
@@ -34,7 +34,7 @@ const compilers = [
 
 /**
  * Checks which modules in a bundle compile code at run time. The bundler renames variables, but not within texts.
- * @throws {Error} if an unknown module does
+ * @throws {Error} if an unknown module compiles code
  */
 export function checkCompiledCode(metafile: Bun.BuildMetafile | undefined): void {
   const found = Object.keys(metafile?.inputs ?? {}).filter(

@@ -46,7 +46,7 @@ interface Site {
   readonly script: string;
 }
 
-/** The docs before their files are put into the content of the bundle. */
+/** The docs before their files become part of the bundle. */
 export interface CompressedDocs {
   readonly pages: readonly CompressedFile[];
   readonly files: readonly CompressedFile[];

@@ -11,7 +11,7 @@ const prefixes: Readonly<Record<string, string>> = {
   'linux-arm64': 'aarch64-linux-gnu-',
 };
 
-/** Debian package of each tool that is not named like its package. */
+/** Debian package of each tool whose package has another name. */
 const debianPackages: Readonly<Record<string, string>> = {
   'x86_64-linux-gnu-gcc': 'gcc-x86-64-linux-gnu',
   'x86_64-linux-gnu-g++': 'g++-x86-64-linux-gnu',
@@ -24,7 +24,7 @@ export const isNative = (target: string) => target === `${process.platform}-${pr
 export interface Compilers {
   readonly cc: string;
   readonly cxx: string;
-  /** Names of the variables that set other compilers. */
+  /** Names of the environment variables that set other compilers. */
   readonly variables: readonly [cc: string, cxx: string];
   /** True if the environment names a compiler. */
   readonly chosen: boolean;

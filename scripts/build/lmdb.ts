@@ -1,4 +1,4 @@
-/** Provides LMDB's add-on: the prebuilt add-on of `native/prebuilt`, or a compiled add-on if it does not fit. */
+/** Provides LMDB's add-on: the prebuilt add-on of `native/prebuilt` if it fits, otherwise a compiled add-on. */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Compilers, compileLmdb, compilersFor, isNative } from './lmdb-compiler.ts';

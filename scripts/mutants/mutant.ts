@@ -4,9 +4,9 @@ import { join } from 'node:path';
 /** A rule of the service, and the unit test that must fail without it. */
 export interface Mutant {
   readonly file: string;
-  /** The text that enforces the rule. It must occur once in the file. */
+  /** The text that enforces the rule. This text must occur once in the file. */
   readonly text: string;
-  /** The text that replaces it. */
+  /** The text that replaces the rule. */
   readonly without: string;
   /** The test file, and a part of the title of its test. */
   readonly test: string;

@@ -19,7 +19,7 @@ const root = join(import.meta.dirname, '../..');
 
 /** The result of the test of a rule. */
 export interface Finding {
-  /** True if it passed with the rule in place, and failed without the rule. */
+  /** True if the test passed with the rule in place, and failed without the rule. */
   readonly found: boolean;
   /** Duration of the run without the rule. */
   readonly seconds: number;

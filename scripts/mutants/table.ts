@@ -15,7 +15,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '      this.#file.sync();\n      this.#file.checkPlace();',
     without: '      this.#file.checkPlace();',
     test: 'test/storage/journal/failures.test.ts',
-    title: 'makes one write, up to the end of a page, and one sync',
+    title: 'an append makes one write, up to the end of a page, and one sync',
   },
   'admission-first': {
     file: 'src/ingest/pipeline.ts',
@@ -94,21 +94,21 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: ' || now >= found.claims.exp * 1000',
     without: '',
     test: 'test/auth/tokens/bearer.test.ts',
-    title: 'is accepted until the second it expires',
+    title: 'a token is accepted until the second it expires',
   },
   'token-revocation': {
     file: 'src/auth/oauth/validation.ts',
     text: 'isOnList(accountStore, claims) || ',
     without: '',
     test: 'test/auth/tokens/invalidate-token.test.ts',
-    title: 'is still rejected after a restart',
+    title: 'the token is still rejected after a restart',
   },
   'token-signature': {
     file: 'src/auth/oauth/tokens.ts',
     text: 'await jwtVerify(token, verifier.publicKey, options)',
     without: '{ payload: decodeJwt(token), options }',
     test: 'test/auth/tokens/bearer.test.ts',
-    title: 'is rejected without a description if it is expired, malformed, or signed by a known key',
+    title: 'an expired or malformed token, or a token signed by a known key, is rejected without a description',
   },
   'token-audience': {
     file: 'src/auth/oauth/tokens.ts',
@@ -129,7 +129,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'if (code.session !== null) {',
     without: 'if (code.session === key) {',
     test: 'test/auth/tokens/grant-authorization-code.test.ts',
-    title: 'is exchanged by exactly one of two concurrent requests',
+    title: 'exactly one of two concurrent requests can exchange a code',
   },
   'one-time-refresh-token': {
     file: 'src/auth/oauth/token-endpoint.ts',
@@ -194,7 +194,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: `      'content-security-policy': policy(settings),\n`,
     without: '',
     test: 'test/console/host/pages.test.ts',
-    title: 'can run only its own script, call only the configured hosts, and not be framed',
+    title: 'allows only its own script and the configured hosts, and forbids frames',
   },
   'request-origin': {
     file: 'src/auth/console-session.ts',
@@ -215,7 +215,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '{timestamp}.',
     without: '{id}.',
     test: 'test/webhooks/send.test.ts',
-    title: 'is signed as in Standard Webhooks',
+    title: 'the delivery is signed as in Standard Webhooks',
   },
 
   // Several nodes
@@ -245,21 +245,21 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'position = $2 AND id = $3 RETURNING',
     without: '($2::bigint, $3::bigint) IS NOT NULL RETURNING',
     test: 'test/accounts/store/write-change.test.ts',
-    title: 'is written only at the end of the history on which it was planned',
+    title: 'a change is written only at the end of the history on which it was planned',
   },
   'change-id': {
     file: 'src/replication/accounts/change-queue.ts',
     text: 'history.entries.some((each) => isSameEntry(each, own))',
     without: 'history.entries.some((each) => isSameEntry(each, own) && false)',
     test: 'test/accounts/store/nodes.test.ts',
-    title: 'counts as made, and is not repeated',
+    title: 'the lost commit counts as made, and is not repeated',
   },
   'cancelled-wait': {
     file: 'src/replication/postgres/session.ts',
     text: 'running.isUnconfirmed = true;',
     without: 'running.isUnconfirmed = false;',
     test: 'test/replication/postgres/loss.test.ts',
-    title: 'has an unknown result if waiting for the standby is cancelled',
+    title: 'leaves the result unknown if waiting for the standby is cancelled',
   },
   'confirmed-read': {
     file: 'src/replication/accounts/control-statements.ts',
@@ -267,7 +267,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     ON CONFLICT (directory) DO UPDATE SET control = excluded.control RETURNING 1)`,
     without: 'SELECT $1::text AS directory)',
     test: 'test/accounts/store/unconfirmed.test.ts',
-    title: 'is refused while the standby is frozen, and served once it is thawed',
+    title: 'a request is refused while the standby is paused, and served once the standby resumes',
   },
   'shared-clock': {
     file: 'src/replication/postgres/shared-clock.ts',

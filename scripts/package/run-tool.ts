@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 /**
  * Runs a program to its end.
  * @param debian the Debian package that contains it
- * @throws {Error} if it is missing or fails
+ * @throws {Error} if the program is missing or fails
  */
 export function runTool(
   program: string,

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 
 /** A file of a package. */
 export interface PackageFile {
-  /** Relative to the package's root. */
+  /** Path of the file, relative to the package's root. */
   readonly path: string;
-  /** Text or bytes, or the path of the file to copy. */
+  /** Content of the file: text or bytes, or the path of the file to copy. */
   readonly content: string | Buffer | { readonly sourcePath: string };
   /** Octal; 0o644 by default. */
   readonly mode?: number;

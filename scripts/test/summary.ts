@@ -6,7 +6,7 @@ export interface TestResult {
   /** Full name including its groups, separated by ` > `; empty for the file itself. */
   readonly test: string;
   readonly state: 'passed' | 'failed' | 'skipped';
-  /** First line of the error, or the reason for skipping. */
+  /** First line of the error, or the reason why the test was skipped. */
   readonly why: string;
   readonly ms: number;
 }

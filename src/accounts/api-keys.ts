@@ -16,8 +16,8 @@ import { dropPrivateViews } from './views.ts';
 export const secretOverlapMs = 24 * 3_600_000;
 
 /**
- * Stands in for the hash of a missing secret: no known secret has it. It is compared as well, so that a failure takes
- * equally long.
+ * Placeholder for the hash of a missing secret: no known secret has this hash. The check compares the placeholder, too,
+ * so that a failure takes equally long.
  */
 export const noSecretHash = '0'.repeat(64);
 
@@ -114,7 +114,7 @@ function isOther(wanted: unknown, own: unknown): boolean {
   return wanted !== undefined && own === undefined;
 }
 
-const oneCredential = '`publicKeys` and `trust` must not be combined: an API key authenticates by one of them';
+const oneCredential = '`publicKeys` and `trust` must not be combined: an API key has only one kind of credential';
 
 export const otherCredential =
   'This API key has another kind of credential; create another API key, then delete this one';
@@ -245,7 +245,7 @@ export function expiringKeys({ apiKeys, clock }: Pick<Directory, 'apiKeys' | 'cl
   return [...apiKeys.values()].filter((apiKey) => expiringDays(apiKey, now) !== undefined);
 }
 
-/** Days before the expiry of an API key for which an announcement is due; `undefined` if it is not due. */
+/** Days before the expiry of an API key for which an announcement is due; `undefined` if no announcement is due. */
 function dueFor(apiKey: ApiKey, now: number): number | undefined {
   const left = expiringDays(apiKey, now);
   const days = expiryDays.find((each) => left !== undefined && left <= each);

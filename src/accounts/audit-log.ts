@@ -44,9 +44,7 @@ export function auditEntries(
   return Array.from(audit.getRange({ ...start, reverse: true, limit }), ({ value }) => value);
 }
 
-/**
- * Fields without a difference of their own: set by every change, implied by another field, or with separate entries.
- */
+/** Fields left out of the differences: always changed, implied by another field, or with separate audit entries. */
 const implied: ReadonlySet<string> = new Set(['updatedAt', 'archivedAt', 'splitAt', 'experiments']);
 
 /** Maximum length of a value, and number of values. */

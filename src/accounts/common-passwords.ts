@@ -9,8 +9,8 @@ declare const FLAGMETER_FILES: string | undefined;
  * passwords are long enough to be accepted here. Of the 100 000 most common passwords, only 489 are.
  * `scripts/common-passwords.ts` writes the file.
  *
- * As one text, the list takes 640 kB in each hashing thread. A search takes less than a hundredth of the time of a
- * hash.
+ * Stored as one text, the list takes 640 kB in each hashing thread. A search takes less than a hundredth of the time of
+ * a hash.
  */
 const list = brotliDecompressSync(packed()).toString('latin1');
 

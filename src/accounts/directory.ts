@@ -31,7 +31,7 @@ export interface Directory extends DirectorySources, Accounts {
 
   /** Finds the holder of an application key by the key's text. Called for each packet, with any text. */
   findKey(text: string): KeyHolder | undefined;
-  /** Records a use, in memory until the next `flush`, like refusals. */
+  /** Records a use of a key. Uses and refusals stay in memory until the next `flush`. */
   recordUse(holder: KeyHolder): void;
   /**
    * Records once that a packet contained a Backend key, which has leaked. Starts the write to disk before it returns.

@@ -43,8 +43,8 @@ export function plannedDays({ startAt, endAt }: Pick<ExperimentPlan, 'startAt' |
 }
 
 /**
- * True if a running experiment can be complete at a time: its end has passed, or a week in which the users can have
- * arrived.
+ * True if a running experiment can be complete at a time: its end has passed or, with a planned number of users, its
+ * first week.
  */
 export function mayBeMet({ startAt, endAt, users }: ExperimentPlan, at: number): boolean {
   const { from, to } = plannedDays({ startAt, endAt });

@@ -132,7 +132,7 @@ function whyNot(patterns: readonly string[], origin: string): string {
     const difference = differenceBetween(pattern, asSent);
     if (difference !== undefined) return difference;
   }
-  return `${asSent} is not among the ${patterns.length} allowed origins. If its pages are yours, add it.`;
+  return `${asSent} is not among the ${patterns.length} allowed origins. If its pages are yours, add the origin.`;
 }
 
 function originIn(text: string): string | undefined {

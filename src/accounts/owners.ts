@@ -11,7 +11,7 @@ const unknownOwner = '`owners` must list only members of the team of the applica
 const unnamedOwner = '`owners` must have the name of each text, and the id of each user or team';
 
 /**
- * Converts given owners to their stored form, each once.
+ * Converts the given owners to their stored form, without duplicates.
  * @param entry.actor caller, who may name only their own teams: other teams are hidden from them
  * @param entry.before owners of the feature until now, which every caller may send back
  * @throws {Refusal} `invalid_body`
@@ -36,7 +36,7 @@ export function enteredOwners(
   return [...new Map(entered.map((each) => [`${each.type} ${each.id ?? each.name}`, each])).values()];
 }
 
-/** Converts tags to their stored form: trimmed, each once, ignoring case. @throws {Refusal} `invalid_body` */
+/** Converts tags to their stored form: trimmed, unique ignoring case. @throws {Refusal} `invalid_body` */
 export function enteredTags(given: readonly string[]): readonly string[] {
   const tags = given.map((tag) => tag.trim());
   if (tags.includes('')) throw new Refusal('invalid_body', '`tags` must not contain blank tags');

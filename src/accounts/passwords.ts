@@ -68,14 +68,14 @@ export function hasPassword({ passwordHash }: Pick<User, 'passwordHash'>): boole
   return !passwordHash.endsWith(noDigest);
 }
 
-/** Identifies a password in records that become invalid with it. */
+/** Identifies a password in records that become invalid when the password changes. */
 export function passwordId(passwordHash: string): string {
   return hashSecret(passwordHash);
 }
 
 /**
  * Marks a password as temporary, because another person or a log might know it: the user must replace it at the next
- * sign-in. The mark identifies the password, so it lapses with it, even if an earlier release changes the password.
+ * sign-in. The mark identifies the password, so a change of the password always ends it, even in an earlier release.
  */
 export function temporary(passwordHash: string): Required<Pick<User, 'temporaryPasswordId'>> {
   return { temporaryPasswordId: passwordId(passwordHash) };

@@ -50,9 +50,9 @@ async function readPublicKey(jwk: Jwk, place: string): Promise<PublicKey> {
   if (imported === undefined) throw fault('must be well-formed');
   const { modulusLength: bits, publicExponent: exponent } = imported.asymmetricKeyDetails ?? {};
   if (bits !== undefined && (bits < rsaBits.min || bits > rsaBits.max))
-    throw fault(`must have ${rsaBits.min} to ${rsaBits.max} bits, as an RSA key`);
+    throw fault(`must have ${rsaBits.min} to ${rsaBits.max} bits if it is an RSA key`);
   if (exponent !== undefined && (exponent < exponents.min || exponent > exponents.max))
-    throw fault(`must have an exponent of ${exponents.min} to ${exponents.max}, as an RSA key`);
+    throw fault(`must have an exponent of ${exponents.min} to ${exponents.max} if it is an RSA key`);
   const kid = jwk['kid'] ?? (await calculateJwkThumbprint(publicJwk));
   if (typeof kid !== 'string' || !isName(kid)) throw fault('must have a kid of 1 to 256 bytes');
   return { kid, alg, publicJwk };

@@ -22,19 +22,19 @@ import { userinfoEndpoints } from './oauth/userinfo.ts';
 /** Endpoints that pages of a public client can call, too. */
 export const pageTokens = {
   tag: 'Tokens',
-  description: 'Tokens for API keys and for users, and their revocation.',
+  description: 'Endpoints that issue and revoke the tokens of API keys and users.',
   endpoints: [tokenEndpoint, revocationEndpoint],
 };
 
 const clientTokens = {
   tag: 'Servers and devices',
-  description: 'Introspection, and the sign-in of devices.',
+  description: 'Introspection of tokens, and the sign-in of devices without a browser.',
   endpoints: [introspectionEndpoint, deviceAuthorizationEndpoint],
 };
 
 const signIn = {
   tag: 'Signing in',
-  description: 'Pages where users sign in and out, and the claims of users.',
+  description: 'Pages on which users sign in and out, and the endpoint for the claims of a user.',
   endpoints: [
     ...authorizeEndpoints,
     ...devicePageEndpoints,
@@ -49,7 +49,7 @@ const signIn = {
 
 const providers = {
   tag: 'Identity providers',
-  description: 'Signing in with identity providers, and back-channel logout.',
+  description: 'Sign-in with identity providers, and back-channel logout.',
   endpoints: [...ssoPages, backChannelLogout],
 };
 
@@ -66,14 +66,14 @@ const pagePaths: ReadonlySet<string> = new Set(
   ].map(({ path }) => path),
 );
 
-/** Responds while accounts are unavailable: with a page for people, with JSON for clients. */
+/** Responds while accounts are unavailable. People get a page, and clients get JSON. */
 export function respondUnavailable(refusal: Refusal, { path }: Pick<Route, 'path'>): HttpResponse {
   if (pagePaths.has(path)) return refusalPage(refusal);
   const { message, status, retryAfter } = refusal;
   return oauthErrorResponse(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
 }
 
-/** Metadata from which clients configure themselves. It does not depend on accounts. */
+/** Metadata from which clients configure themselves. The metadata does not depend on accounts. */
 export const metadata = {
   tag: 'Metadata',
   description: 'Metadata from which clients configure themselves.',
@@ -109,8 +109,8 @@ export function describeAuthHost({ issuer }: Pick<Services, 'issuer'>): Json {
 const introduction = `OAuth 2.0 (RFC 6749, RFC 9700) and OpenID Connect Core 1.0. Libraries configure themselves from the discovery document.
 
 **Clients.** API keys act for a team, with the grant \`client_credentials\`. Sign-in clients act for users, with the other grants.
-A client with a secret sends it in the \`Authorization\` header or in the form; a public client sends its \`client_id\` alone, and
-every client uses PKCE.
+A client with a secret sends it in the \`Authorization\` header or in the form; a public client sends only its \`client_id\`.
+Every client uses PKCE.
 
-**Refusals** have the form of RFC 6749 §5.2: \`error\` is a stable code, \`error_description\` is for people. 429 and 503 have
+**Refusals** have the form of RFC 6749 §5.2: \`error\` is a stable code, \`error_description\` is for people. Responses 429 and 503 have
 \`Retry-After\` in seconds. A form has at most 16 KiB and no repeated parameter.`;

@@ -39,7 +39,7 @@ export class ConsoleCallers {
   }
 
   /**
-   * The session of a request's cookie; its last use is recorded. `undefined` without a valid session.
+   * Returns the session of a request's cookie, and records its use. `undefined` without a valid session.
    * @throws {UnauthorizedError} if the request does not come from the console
    */
   find(request: Request): ConsoleSession | undefined {
@@ -83,7 +83,7 @@ export class ConsoleCallers {
     };
   }
 
-  /** Reads the session of the cookie; `undefined` if invalid. Two cookies are rejected, because one was planted. */
+  /** Reads the session of the cookie; `undefined` if invalid. Two cookies are rejected: one might be planted. */
   #read(request: Request): ConsoleSession | undefined {
     const { accountStore, directory } = this.#services;
     const values = Array.from(readCookies(request)).filter(([sent]) => sent === this.#cookie.name);
@@ -138,7 +138,7 @@ function isLoopback(hostname: string): boolean {
 
 /*
  * A console session has no tokens. Its cookie takes the place of the refresh token, but stays the same for the life of
- * the session. All that ends the sessions of a user ends the user's console sessions, too.
+ * the session. Whatever ends the sessions of a user also ends the console sessions.
  */
 
 /** Precision of the recorded last use. A commit per request would cost too much. */

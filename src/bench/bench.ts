@@ -57,7 +57,9 @@ export async function bench(given: Arguments, terminal: Terminal): Promise<numbe
   const folder = running ? undefined : makeTemporaryFolder(given.value('data'));
   try {
     announce(plan, context, folder?.path);
-    const notes = folder?.isInMemory ? ['The store is in memory, where flushes cost nothing: choose --data.'] : [];
+    const notes = folder?.isInMemory
+      ? ['The store is in memory, where flushes cost nothing: name a folder on a disk with --data.']
+      : [];
     const generatorFile = builtIn().workerFile('bench/load/generator-thread');
     const swept = await interruptible((over) =>
       sweep(plan, { context, running, folder: folder?.path ?? '', generatorFile, clock: systemClock, over }),
@@ -78,7 +80,7 @@ function announce({ runs, expectedSeconds }: SweepPlan, { err }: Context, folder
     `${formatCount(stages, 'stage')} in ${formatCount(runs.length, 'run')}: ${expectedSeconds} s, or up to ${most} s on a busy machine.\n`,
   );
   if (folder !== undefined) err(`Temporary stores: ${folder}\n`);
-  err('Ctrl-C stops with a partial report.\n');
+  err('Ctrl-C stops the bench and writes a partial report.\n');
 }
 
 function present(result: BenchResult, file: string, given: Arguments, { out, err, bold, width }: Context): void {
@@ -106,7 +108,7 @@ const tmpfs = 0x01021994;
 interface TemporaryFolder {
   /** Absolute path. */
   readonly path: string;
-  /** True if it is in memory, where a flush costs nothing. */
+  /** True if the folder is in memory, where a flush costs nothing. */
   readonly isInMemory: boolean;
   remove(): void;
 }
@@ -147,7 +149,7 @@ function checkReportFile(path: string): void {
   try {
     const file = resolve(path); // The working directory for an empty path.
     const exists = existsSync(file);
-    if (exists && statSync(file).isDirectory()) throw new Error('it is a folder; name a file');
+    if (exists && statSync(file).isDirectory()) throw new Error('this is a folder; name a file');
     accessSync(exists ? file : dirname(file), constants.W_OK);
   } catch (error) {
     throw new UsageError(`Cannot use --report ${path}: ${(error as Error).message}`);

@@ -16,7 +16,7 @@ export interface Measurement {
   readonly combination: Combination;
   readonly transport: Transport;
   readonly connections: number;
-  /** Share of the ceiling that was offered; missing in a closed loop. */
+  /** Offered rate as a share of the ceiling; missing in a closed loop. */
   readonly share?: number;
   /** Packets per second that were offered; missing in a closed loop. */
   readonly offered?: number;
@@ -24,12 +24,12 @@ export interface Measurement {
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
-  /** CPU of each thread of the server; empty if the server is not ours. */
+  /** CPU of each thread of the server; empty if the bench did not start the server. */
   readonly threads: readonly ThreadCpu[];
   /** Cores used by the generator, and by the busiest of its threads. */
   readonly generatorCores: number;
   readonly generatorBusiest: number;
-  /** Cores used by other processes; missing if the server is not ours. */
+  /** Cores used by other processes; missing if the bench did not start the server. */
   readonly foreignCores?: number;
   /** True if other processes used enough CPU to distort the stage. */
   readonly isDisturbed?: boolean;
@@ -45,7 +45,7 @@ export interface Measurement {
   /** Packets without the expected response. */
   readonly errors: number;
   readonly errorKinds: Readonly<Record<string, number>>;
-  /** The first difference between the acknowledged packets and the usage report; missing if they agree. */
+  /** The first difference between the acknowledged packets and the usage report; missing if both are equal. */
   readonly difference?: string;
 }
 

@@ -22,7 +22,7 @@ export interface Recommendation {
   readonly settings: Combination;
   readonly reason: string;
   readonly base: Spread;
-  /** Missing if the base is recommended. */
+  /** The ceilings of the recommended combination; missing if the base is recommended. */
   readonly chosen?: Spread;
 }
 
@@ -80,7 +80,7 @@ function differsOnlyIn(name: Dimension, combination: Combination, base: Combinat
   return dimensions.every((each) => (each === name) !== (combination[each] === base[each]));
 }
 
-/** True if a stage had no errors, its counts were right, and no other process disturbed it. */
+/** True if a stage had no errors and correct counts, and no other process disturbed the stage. */
 export function isSound({ errors, difference, isDisturbed }: Measurement): boolean {
   return errors === 0 && difference === undefined && !isDisturbed;
 }
@@ -167,8 +167,8 @@ const foreign = 0.2;
 const committing = 0.6;
 
 const remedies: Readonly<Record<Limit, string>> = {
-  generator: 'The server might handle more than this: drive it from more cores.',
-  cores: 'Server and generator share the cores: without the generator, the server handles more.',
+  generator: 'The server might handle more: give the load generator more cores.',
+  cores: 'The server and the load generator share the cores. Without the generator, the server handles more.',
   'other processes': 'Measure again when the machine is idle.',
   'front end': 'Add front-end threads (--threads) if there are idle cores.',
   main: 'Add front-end threads (--metrics-listen and --threads), or use several machines.',
@@ -197,7 +197,7 @@ function findLimit(measurement: Measurement, cores: number): readonly [Limit, st
   if (used + foreignCores >= crowded * cores && foreignCores >= foreign * cores)
     return ['other processes', `Other processes use ${foreignCores.toFixed(1)} of ${cores} cores.`];
   if (used >= crowded * cores)
-    return ['cores', `Server and generator use ${Math.min(used, cores).toFixed(1)} of ${cores} cores.`];
+    return ['cores', `The server and the load generator use ${Math.min(used, cores).toFixed(1)} of ${cores} cores.`];
   if (commitShare >= committing)
     return ['disk', `Commits are in progress ${percent(commitShare)} of the time, and no thread is busy.`];
   return ['waiting', 'No thread, core or disk is at its limit.'];

@@ -32,12 +32,12 @@ export interface BenchResult {
   readonly machine: Machine;
   readonly base: Combination;
   readonly measurements: readonly Measurement[];
-  /** `undefined` without a stage, or if the server is not ours. */
+  /** `undefined` without a stage, or if the bench did not start the server. */
   readonly bottleneck: Bottleneck | undefined;
   readonly recommendation: Recommendation | undefined;
   readonly saving: Saving | undefined;
   readonly sustained: SustainedRate | undefined;
-  /** True if the usage report has every acknowledged packet, and no other. */
+  /** True if the usage report has every acknowledged packet, and no other packet. */
   readonly exact: boolean;
   /** Remarks on the measurement. */
   readonly notes: readonly string[];
@@ -135,7 +135,7 @@ export function listFindings(result: BenchResult): readonly Finding[] {
     findings.push({ title: `Sustained: ${whole(sustained.packetsPerSecond)} packets/s`, text });
   }
   if (measurements.length > 0 && exact)
-    findings.push({ title: 'Exact', text: 'Every acknowledged packet is in the usage report, once.' });
+    findings.push({ title: 'Exact', text: 'Every acknowledged packet is in the usage report exactly once.' });
   return [...findings, ...notes.map((text) => ({ title: 'Note', text }))];
 }
 

@@ -18,7 +18,7 @@ export const adoptKey = clientCommand({
   options: [
     option('environment NAME', 'Environment of the token', { required: true }),
     option('type TYPE', 'Type of the key', { required: true, values: listValues(type) }),
-    option('name NAME', 'Key name', { more: 'default: Adopted and the type' }),
+    option('name NAME', 'Key name', { more: 'default: the word Adopted and the type' }),
     ...[appOption, urlOption, jsonOption],
   ],
   run: adopt,

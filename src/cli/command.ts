@@ -61,13 +61,13 @@ export async function runEntry(
   return chosen.run(rest, terminal);
 }
 
-/** The second words of commands: `list` of `apps`. */
+/** Returns the second words of a command, such as `list` of `apps`. */
 export function secondWords({ commands }: Entry<Syntax>): readonly string[] {
   return commands.flatMap(({ name }) => name.split(' ').slice(1));
 }
 
 export interface Arguments {
-  /** Empty if the command has no operand. */
+  /** The operand; empty if the command has none. */
   readonly operand: string;
   has(option: string): boolean;
   /** The value of an option; the last value if the option is repeated. */

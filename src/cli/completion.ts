@@ -9,7 +9,7 @@ interface Choice {
 /** A position on the command line, by the words before it: none, `apps`, `apps create`. */
 interface Place {
   readonly words: readonly string[];
-  /** True if the words are a whole command, which its options and operand follow in any order. */
+  /** True if the words are a whole command. Its options and operand follow in any order. */
   readonly isCommand: boolean;
   readonly choices: readonly Choice[];
   readonly options: readonly OptionValue[];

@@ -14,7 +14,7 @@ export interface Context extends Terminal {
   readonly sleep: (ms: number) => Promise<unknown>;
   /** The person at the terminal; `undefined` in a script. */
   readonly person: Person | undefined;
-  /** True if standard output shows bold type. */
+  /** True if standard output supports bold type. */
   readonly bold: boolean;
   /** Columns of the terminal; `undefined` if standard output is not a terminal. */
   readonly width: number | undefined;

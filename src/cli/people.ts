@@ -12,8 +12,8 @@ import { printable, show } from './show.ts';
 
 const forget = clientCommand({
   name: 'people forget',
-  summary: 'Forget an identity: its instance ids and exposures, in every environment',
-  operand: { name: 'IDENTITY', description: 'Identity, as minted or asserted' },
+  summary: 'Delete the instance ids and exposures of an identity in every environment',
+  operand: { name: 'IDENTITY', description: 'Identity in mint requests, or in packets that assert an identity' },
   options: [yesOption, appOption, urlOption, jsonOption],
   run: forgetIdentity,
 });
@@ -40,7 +40,7 @@ async function forgetIdentity(given: Arguments, context: Context): Promise<numbe
   const identity = given.operand;
   const what = printable(`the identity ${identity} of ${show(application['name'])} at ${api.url}`);
   if (person !== undefined && !given.has('yes')) {
-    const loses = 'Its instance ids and exposures are deleted in every environment.';
+    const loses = 'The instance ids and exposures of the identity are deleted in every environment.';
     await confirm(person, `Forget ${what}? ${loses}`, 'Nothing was forgotten');
   }
   const path = ['applications', String(application['id']), 'identities'];

@@ -70,7 +70,7 @@ function namedRange(given: Arguments, now: number): Query {
   const name = given.value('range') as CalendarRange | undefined;
   if (name === undefined) return timeZone;
   if (given.has('from') || given.has('to'))
-    throw new UsageError('Cannot use --range with --from or --to: it sets both');
+    throw new UsageError('Cannot use --range with --from or --to: --range sets both');
   const place = zone ?? 'UTC';
   const [from, to] = calendarRanges[name](dayAt(place, now)).map((day) => startOfDay(place, day));
   const time = (at: number) => new Date(at).toISOString();
@@ -85,7 +85,7 @@ function resolveEnvironment({ name, of }: Report, application: Item, given: Argu
   if (of === 'any environment') return {};
   const names = environments.map((each) => String(each['name']));
   if (names[0] !== undefined && names.length === 1) return { environment: names[0] };
-  const all = names.length === 0 ? 'the application has none' : `there is ${printable(names.join(', '))}`;
+  const all = names.length === 0 ? 'the application has no environments' : `there is ${printable(names.join(', '))}`;
   throw new UsageError(`Cannot use ${name} without --environment: ${all}`);
 }
 

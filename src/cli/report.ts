@@ -35,8 +35,10 @@ export const times = rangeOptions('a day before the end');
 
 /** A range by its name, and the zone of its days. */
 const named = [
-  option('range RANGE', 'Range of the calendar, in place of --from and --to', { values: Object.keys(calendarRanges) }),
-  option('time-zone ZONE', 'Time zone of days, such as Europe/Berlin', { more: 'default: UTC' }),
+  option('range RANGE', 'Calendar range such as this-month, instead of --from and --to', {
+    values: Object.keys(calendarRanges),
+  }),
+  option('time-zone ZONE', 'Time zone in which days begin, such as Europe/Berlin', { more: 'default: UTC' }),
 ] as const;
 
 export function createCommand({ name, summary, of, fields }: Report): Syntax {

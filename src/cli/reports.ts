@@ -6,8 +6,8 @@ import type { Command } from './command.ts';
 import { ingest } from './ingest-report.ts';
 import { createCommand, type Report, readItems, type Sheet } from './report.ts';
 
-/** Sums are made of days, which are the fewest buckets. */
-const step = option('step STEP', 'Print a line per minute, hour or day instead of sums', {
+/** Sums use buckets of days, because a range has the fewest of them. */
+const step = option('step STEP', 'Print a line for each minute, hour or day instead of sums', {
   values: ['minute', 'hour', 'day'],
   default: 'day',
 });

@@ -51,7 +51,7 @@ function listOptions({ filters = [], defaultLimit, inRows }: Resource): readonly
 }
 
 /** An option with which a pipeline fails by the exit code. */
-const failIfAnyOption = option('fail-if-any', 'Exit with 8 if any are listed', { excludes: ['format'] });
+const failIfAnyOption = option('fail-if-any', 'Exit with code 8 if the list is not empty', { excludes: ['format'] });
 
 function describeHandles({ one, key, alias }: Resource): string {
   const keyWord = key === 'clientId' ? 'client id' : key;

@@ -6,7 +6,7 @@ import { readSecret } from './secret-file.ts';
 import { readServerUrl, usualUrl } from './server-url.ts';
 import { openTokenStore, type StoredSession, type TokenStore, withSession } from './token-store.ts';
 
-/** Minimum remaining lifetime of an access token, ms. A token with less is renewed before use. */
+/** Minimum remaining lifetime of an access token, ms. A token that expires earlier is renewed before use. */
 const minLifeMs = 30_000;
 
 /** Loads the token host when a token is requested, as most commands use a stored token. */

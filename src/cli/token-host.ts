@@ -24,7 +24,7 @@ import type { StoredSession } from './token-store.ts';
 
 /** A token host, and the options for requests to it. */
 export interface TokenHost {
-  /** Metadata of the host (RFC 8414), with endpoints below the given address. */
+  /** Metadata of the host (RFC 8414). Its endpoints are below the given address. */
   readonly server: AuthorizationServer;
   readonly scopes: readonly string[];
   readonly options: HttpRequestOptions<'GET' | 'POST', URLSearchParams>;

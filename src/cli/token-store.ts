@@ -50,7 +50,7 @@ export interface TokenStore {
   read(): StoredContent;
   /** Writes atomically. Call it only within `exclusively`. */
   write(stored: StoredContent): void;
-  /** Works while no other process changes the file. */
+  /** Runs work while no other process changes the file. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -125,8 +125,8 @@ const timeoutMs = 150_000;
 const retryEveryMs = 50;
 
 /**
- * Works while holding a lock, and takes over the lock of a dead process. The lock is a file that is created with its
- * owner in it, which works on network file systems too.
+ * Runs work while holding a lock, and takes over the lock of a dead process. The lock is a file that is created with
+ * its owner in it, which works on network file systems too.
  * @param path of the lock, in a writable directory
  * @throws {Failure} if another process keeps the lock
  */

@@ -7,7 +7,7 @@ import type { ResourceName } from '../contract/resources/resources.ts';
  * or for help, so that the server does not load the texts of all commands.
  */
 
-/** Commands that work on a data directory, or on what several nodes share. */
+/** Commands that work on a data directory, or on the PostgreSQL that several nodes share. */
 const server = {
   demo: async () => (await import('./entries/demo.ts')).demo,
   serve: async () => (await import('./entries/serve.ts')).serve,

@@ -9,7 +9,7 @@ import { commandTable } from './command-table.ts';
 
 export function unknownCommand(name: string): UsageError {
   const near = nearestKnown(name, Object.keys(commandTable));
-  return new UsageError(`Unknown command ${name}${near || '; flagmeter help lists them'}`);
+  return new UsageError(`Unknown command ${name}${near || '; flagmeter help lists all commands'}`);
 }
 
 /** @throws {UsageError} for an unknown command, or more than two words */

@@ -87,7 +87,7 @@ export const activityKinds = {
   refused: {
     group: 'ingest',
     label: 'Refused',
-    when: 'messages begin to be refused, after a day without refusals for this reason and key',
+    when: 'messages of a key are refused for a reason for the first time in a day',
   },
   key_leaked: { group: 'ingest', label: 'Key leaked', when: 'a browser sends a Backend key' },
 } as const satisfies Readonly<Record<string, Kind>>;

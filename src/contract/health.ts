@@ -13,7 +13,7 @@ export type Severity = (typeof severities)[number];
 
 /** An episode of refusals: messages of one environment that were refused for one reason, the last one recently. */
 export const refusing = {
-  /** Minimum number of refusals. Fewer come from a mistyped key. */
+  /** Minimum number of refusals. A mistyped key causes fewer. */
   least: 10,
   /** An episode ends after this time without refusals. */
   quietMs: 3_600_000,
@@ -24,7 +24,7 @@ export const refusing = {
 /** Days before the expiry of an API key at which it is announced. */
 export const expiryDays = [1, 14] as const;
 
-/** Maximum delay of reports. If they are complete only through an earlier time, counts of other nodes are missing. */
+/** Maximum delay of reports. If reports are further behind, counts of other nodes are missing. */
 export const behindMs = 120_000;
 
 /** Time without data after which an environment is silent. */
@@ -107,7 +107,7 @@ export const healthRules = {
       name: 'FlagmeterReportsBehind',
       expr: `time() - flagmeter_complete_through_timestamp_seconds > ${behindMs / 1000}`,
     },
-    without: 'No event: teams cannot act on it.',
+    without: 'No event: teams cannot act on the finding.',
   },
   split_mismatch: {
     severity: 'warning',

@@ -4,7 +4,7 @@ import type { Role } from './roles.ts';
 export const keyScopes = ['read', 'write', 'admin', 'ingest-adopt'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
-/** Permissions of each scope. Docs and help texts are generated from this. */
+/** Permissions of each scope. Docs and help texts are generated from this object. */
 export const scopePermissions: Readonly<Record<KeyScope, string>> = {
   read: 'reads and exports, like a Viewer',
   write: 'also writes flags, notes and metrics, like a User',

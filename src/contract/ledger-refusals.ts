@@ -6,7 +6,7 @@ export interface RefusalDescription {
   readonly title: string;
   /** Description of the event, for readers of the ledger; by default the title. */
   readonly meaning?: string;
-  /** Code of earlier builds. Responses have it as `formerCode` until the release after 0.2. */
+  /** Code of earlier builds. Responses contain this code as `formerCode` until the release after 0.2. */
   readonly formerly?: string;
   /** The action that solves the problem. */
   readonly remedy: string;
@@ -20,7 +20,7 @@ export const ledgerRefusals = {
   invalid_content_type: {
     status: 400,
     title: 'The route does not accept this content type',
-    remedy: 'Send `application/json`; telemetry may also be `text/plain`, or have none',
+    remedy: 'Send `application/json`. Telemetry may also be `text/plain`, or have no content type',
   },
   invalid_content_encoding: {
     status: 400,
@@ -28,11 +28,7 @@ export const ledgerRefusals = {
     remedy: 'Send the body unencoded, or compressed with `gzip`',
   },
   invalid_encoding: { status: 400, title: 'The body is not valid UTF-8', remedy: 'Encode the body as UTF-8' },
-  invalid_json: {
-    status: 400,
-    title: 'The body is not valid JSON',
-    remedy: 'Correct the JSON, or nest it less deeply',
-  },
+  invalid_json: { status: 400, title: 'The body is not valid JSON', remedy: 'Correct the JSON, or reduce its nesting' },
   invalid_protobuf: {
     status: 400,
     title: 'The message is not valid protobuf, or its gRPC-Web frame is not valid',
@@ -72,7 +68,7 @@ export const ledgerRefusals = {
   origin_missing: {
     status: 403,
     title: 'A browser-safe key needs an Origin header',
-    meaning: 'A Frontend key was sent without an `Origin`, so not by a page',
+    meaning: 'A Frontend key was sent without an `Origin`, so the sender was not a page',
     remedy:
       "Send from a browser; in a test with `curl`, add `-H 'Origin: https://shop.example'`. Use a Mobile key in apps, and a Backend key on servers",
   },
@@ -105,13 +101,13 @@ export const ledgerRefusals = {
   body_too_slow: {
     status: 408,
     title: 'The body took too long to arrive',
-    remedy: 'Send at least 2 KiB a second. The connection is closed: open another one',
+    remedy: 'Send at least 2 KiB a second, on a new connection: the server has closed this connection',
   },
   body_too_large: {
     status: 413,
     title: 'The body is larger than the limit',
     remedy:
-      'Split it, or raise `--max-body` (packets) or `--max-report` (reports). Omit empty entries of reports. Proxies have limits of their own',
+      'Split the body, or raise `--max-body` (packets) or `--max-report` (reports). Omit empty entries of reports. Proxies have limits of their own',
   },
   unsupported_media_type: {
     status: 415,
@@ -122,20 +118,20 @@ export const ledgerRefusals = {
     status: 429,
     title: 'Too many requests; wait, then back off exponentially',
     meaning: 'The application sends more than its rate allows',
-    remedy: "Wait for `Retry-After`, then retry, as SDKs do. Or raise the rate in the application's settings",
+    remedy: "Wait for `Retry-After`, then retry, as SDKs do. Otherwise raise the rate in the application's settings",
   },
   internal: { status: 500, title: 'The service failed; the log has the cause', remedy: 'Retry later. Check the log' },
   message_compressed: {
     status: 501,
     title: 'The compression of the message is not supported',
-    remedy: 'Send it uncompressed, or as gzip',
+    remedy: 'Send the message uncompressed, or compressed with gzip',
   },
   backpressure: {
     status: 503,
     title: 'Too many packets are waiting for the disk; retry later',
     meaning: 'Too many packets were waiting for the disk',
     remedy:
-      'Wait for `Retry-After`, then retry, as SDKs do. Short bursts are normal. If it persists, the disk is too slow',
+      'Wait for `Retry-After`, then retry, as SDKs do. Short bursts are normal. If the refusals persist, the disk is too slow',
   },
   store_unavailable: {
     status: 503,

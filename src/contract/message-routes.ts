@@ -6,7 +6,7 @@ interface Route {
   readonly label: string;
   /** HTTP status of accepted messages. */
   readonly status: 200 | 202;
-  /** Product whose messages contain neither use nor views: see `listChecksOnly`. Absent for other routes. */
+  /** Product whose messages contain neither use nor views, see `listChecksOnly`. Absent for other routes. */
   readonly checksOnly?: string;
 }
 
@@ -29,7 +29,7 @@ export type SenderRoute = Exclude<MessageRoute, 'identities'>;
 export const senderRoutes = routeNames.filter((route): route is SenderRoute => route !== 'identities');
 
 export const senderRouteText =
-  "Kind of the sender's requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. The latter three do not report use and views.";
+  "Kind of the sender's requests: packets, usage reports, metrics reports, OpenTelemetry, or messages of Unleash SDKs. Metrics reports, OpenTelemetry and Unleash SDKs do not report use and views.";
 
 /**
  * Returns the source of a sender that reports checks only. A later release might have stored a route unknown to this
@@ -46,7 +46,7 @@ export function isChecksOnly(sender: { readonly route: string }): boolean {
 
 /**
  * Lists the sources of senders that report checks only. The list is empty if a sender also reports use and views.
- * Metrics reports are ignored. Without use and views, their counts are unknown, not 0.
+ * Metrics reports are ignored. If a source reports checks only, its counts of use and views are unknown, not 0.
  */
 export function listChecksOnly(senders: Iterable<{ readonly route: string }>): string[] {
   const found = new Set<string>();

@@ -18,7 +18,7 @@ export function isName(text: string): boolean {
   return true;
 }
 
-/** The rest of `isName` from `start`; the text before is printable ASCII. */
+/** Continues `isName` from `start`. The text before `start` is printable ASCII. */
 function isWideName(text: string, start: number): boolean {
   let bytes = start;
   for (let at = start; at < text.length; at++) {

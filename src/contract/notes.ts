@@ -11,12 +11,12 @@ export const ledgerNotes = {
   instance_dropped: {
     omits: true,
     meaning: 'The instance id of a packet is unknown or expired, and was ignored',
-    remedy: 'Mint a new one for the user. The packet was counted without a user',
+    remedy: 'Mint a new instance id for the user. The packet was counted without a user',
   },
   series_folded: {
     meaning: 'Names over a limit were counted as `__other__`',
     remedy:
-      'Use fewer names: some might contain data, such as ids. Or raise `--max-features`, `--max-variants` or `--max-metrics`',
+      'Use fewer names: some names might contain data, such as ids. Otherwise raise `--max-features`, `--max-variants` or `--max-metrics`',
   },
   name_dropped: {
     omits: true,
@@ -35,7 +35,8 @@ export const ledgerNotes = {
   },
   sum_unsupported: {
     meaning: 'OpenTelemetry metrics of flag evaluations that are not monotonic sums were omitted',
-    remedy: 'Export them as counters with delta or cumulative temporality, without views that change the aggregation',
+    remedy:
+      'Export these metrics as counters with delta or cumulative temporality, without views that change the aggregation',
   },
   totals_full: {
     meaning: 'The application has reached its limit of cumulative sums, and the sums of new series were omitted',
@@ -44,13 +45,13 @@ export const ledgerNotes = {
   first_point: {
     omits: true,
     meaning:
-      'The first point of a cumulative sum was not counted, because its start is missing or over a day ago, and a part of it might have been counted before',
+      'The first point of a cumulative sum was not counted. Its start is missing or over a day ago, so a part of the sum might have been counted before',
     remedy:
       'No action needed if the sender continues: later points count by their increase. Otherwise send `startTimeUnixNano`',
   },
   shared_series: {
     meaning:
-      'A cumulative sum decreased although its start is the same: several processes report it, and some of their counts are missing or counted twice',
+      'A cumulative sum decreased although its start is the same: several processes report the same sum, and some of their counts are missing or counted twice',
     remedy:
       'Give each process its own `service.instance.id`, or export with delta temporality: `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta`',
   },
@@ -60,7 +61,7 @@ export const ledgerNotes = {
   },
   histogram_reduced: {
     meaning: 'Only the count and the sum of a histogram were counted',
-    remedy: 'No action needed: these are counters whose names end in `_count` and `_sum`',
+    remedy: 'No action needed: the count and the sum became counters whose names end in `_count` and `_sum`',
   },
   gauge_undeclared: {
     meaning: 'A gauge is not declared as a gauge, so its values are shown as a sum',
@@ -78,15 +79,16 @@ export const ledgerNotes = {
   field_unknown: {
     omits: true,
     meaning: 'A packet has an unknown field, which was ignored',
-    remedy: 'Check its spelling: the fields are `k`, `e`, `f`, `m`, `i` and `u`',
+    remedy: 'Check the spelling of the field: the known fields are `k`, `e`, `f`, `m`, `i` and `u`',
   },
   possible_repeat: {
-    meaning: 'A message resembles an earlier one. It was counted, because another process might have sent it',
+    meaning:
+      'A message resembles an earlier message. The message was counted, because another process might have sent it',
     remedy:
-      'If it was a retry of a report, send an `Idempotency-Key` or a `time` finer than a millisecond. Unleash SDKs can do neither',
+      'If the message was a retry of a report, send an `Idempotency-Key` or a `time` finer than a millisecond. Unleash SDKs can do neither',
   },
   repeated: {
-    meaning: 'A message was received again, and only what it adds was counted',
+    meaning: 'A message was received again, and only its new counts were counted',
     remedy: 'No action needed: the sender did not receive the first response',
   },
 } as const satisfies Readonly<Record<string, Note>>;

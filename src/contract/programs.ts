@@ -4,7 +4,7 @@ export interface Program {
   readonly version: string | undefined;
 }
 
-/** Browsers by their token in `User-Agent`. Most also contain the tokens further down. */
+/** Browsers by their token in `User-Agent`. Most headers also contain tokens from further down the list. */
 const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d{1,4})/],
   ['Opera', /\bOPR\/(\d{1,4})/],

@@ -9,7 +9,7 @@ export const providerRefusals = {
   provider_document_invalid:
     'The discovery document or the key set of the provider is malformed, larger than 256 KiB, or redirects.',
   issuer_mismatch:
-    'The issuer differs from the configured one, which is compared exactly. Copy it from the discovery document.',
+    'The issuer in the discovery document differs from the configured issuer. Copy the issuer exactly from the discovery document.',
   mixed_up: 'The response came from a provider other than the requested one (RFC 9207).',
   denied_by_provider: 'The provider refused the sign-in, or the user cancelled it there.',
   code_refused:
@@ -31,9 +31,9 @@ export const providerRefusals = {
   email_unverified: 'The provider does not confirm the e-mail address of the user.',
   email_taken:
     'A user with this e-mail address exists, but is not linked to this account. An administrator can allow links by e-mail address.',
-  link_over: 'The invitation or reset link was used, replaced or withdrawn, or it has expired.',
+  link_over: 'The invitation or reset link was used, replaced or withdrawn, or has expired.',
   linked_elsewhere:
-    'The user is linked to another account of this provider, or the account to another user. Unlink it there first.',
+    'The user is linked to another account of this provider, or the account is linked to another user. Remove that link first.',
   sign_in_over: 'The sign-in here has ended, or is older than 15 minutes. Sign in, and link the account again.',
   other_provider_required: 'Users of this domain sign in with another provider.',
   provider_changed: 'The provider was changed, disabled or deleted during the sign-in.',

@@ -24,7 +24,7 @@ export const refusals = {
     status: 401,
     title: 'A valid bearer token is required',
     remedy:
-      'Request a new token with the same credentials. If it is refused as well, compare its `iss` and `aud` with `--auth-url` and `--base-url`',
+      'Request a new token with the same credentials. If the new token is refused as well, compare its `iss` and `aud` with `--auth-url` and `--base-url`',
   },
   insufficient_user_authentication: {
     status: 401,
@@ -46,7 +46,7 @@ export const refusals = {
   plan_limit: {
     status: 403,
     title: 'The plan of the team does not allow more of these resources',
-    remedy: 'Remove unused ones, or change the plan',
+    remedy: 'Remove unused resources, or change the plan',
   },
   not_found: { status: 404, title: 'The resource does not exist', remedy: 'Check the id and the address' },
   method_not_allowed: {
@@ -62,7 +62,7 @@ export const refusals = {
   precondition_failed: {
     status: 412,
     title: 'The resource does not match If-Match',
-    remedy: 'Read it again, apply your change to the new state, and send its new `ETag`',
+    remedy: 'Read the resource again, apply your change to the new state, and send the new `ETag`',
   },
 } as const satisfies Readonly<Record<string, RefusalDescription>>;
 

@@ -1,6 +1,6 @@
 /*
  * The order of search results, on the server and in the console: names that begin with the searched text, then names
- * with a word that begins with it, then names that contain it.
+ * with a word that begins with the text, then names that contain the text.
  */
 
 /** Returns the distinct words of a search. A name must contain all of them. */
@@ -10,7 +10,7 @@ export function searchWords(text: string): string[] {
 
 /**
  * Ranks a name: 0 if it is the text, 1 if it begins with the text, 2 if it has a word that does, 3 if it contains the
- * text. Returns `undefined` if it does not contain all words.
+ * text. Returns `undefined` if the name does not contain all words.
  */
 export function rankName(name: string, words: readonly string[]): number | undefined {
   const text = name.toLowerCase();
@@ -36,7 +36,7 @@ export interface RankedName {
   readonly rank: number;
 }
 
-/** Sorts by rank, then the shorter name. */
+/** Sorts by rank, then by length, the shorter name first. */
 export function byRank(a: RankedName, b: RankedName): number {
   return a.rank - b.rank || a.name.length - b.name.length || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }

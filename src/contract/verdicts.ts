@@ -67,8 +67,8 @@ export function explainSilence(kind: VerdictKind): string | undefined {
   return verdictRules[kind].basis === 'silence' ? silenceOnly : undefined;
 }
 
-/** Commands print it, and descriptions contain it. */
-export const silenceOnly = 'Silence is its only basis: a sender that could use the flag might be switched off';
+/** Commands print this text, and API descriptions contain it. */
+export const silenceOnly = 'Silence is the only evidence: a sender that could use the flag might be switched off';
 
 /** The meaning of each reason of a verdict. Codes are stable, texts are not. */
 export const reasonCodes = {

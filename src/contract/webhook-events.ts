@@ -4,7 +4,7 @@ import { silenceOnly, type VerdictBasis, type VerdictKind, verdictRules, verdict
 import { listed, type Words, words } from './words.ts';
 
 /*
- * The events of webhooks. Each has one declaration: its data, the time when it occurs, an example of its data, and its
+ * The events of webhooks. Each event has one declaration: its data, its time, an example of its data, and its
  * message. Types, checks, the choices of the console, the tables of docs/webhooks.md and the formats of deliveries
  * derive from it.
  */
@@ -27,7 +27,7 @@ export interface EventMessage {
   readonly finding: readonly string[] | null;
 }
 
-/** The fields in the data of each event, in addition to its own. */
+/** The fields that the data of every event has, in addition to the fields of the event. */
 export interface OfTeam {
   readonly team: NamedEntity;
 }
@@ -112,7 +112,7 @@ export const webhookEvents = {
     /** `null` for a flag that was declared but never seen. */
     readonly lastSeenAt: string | null;
     readonly staleSince: string;
-    /** Nothing else is known: a sender that could use the flag might be switched off. */
+    /** Silence is the only evidence: a sender that could use the flag might be switched off. */
     readonly basis: 'silence';
     readonly owners?: Owners;
   }>({
@@ -216,7 +216,7 @@ export const webhookEvents = {
     /** Days until the expiry, rounded up. */
     readonly daysLeft: number;
   }>({
-    when: 'An API key expires in 14 days, or in one',
+    when: 'An API key expires within 14 days, or within one day',
     example: { apiKey: { id: 'client_…', name: 'Dashboard' }, expiresAt: at, daysLeft: 14 },
     message: ({ apiKey, expiresAt, daysLeft, team }) => ({
       sentence: words`The API key ${apiKey.name} of the team ${team.name} expires ${[daysLeft === 1 ? 'within a day' : `within ${daysLeft} days`]}: replace it`,
@@ -267,12 +267,12 @@ export const webhookEvents = {
   }),
   'experiment.finished': event<{
     readonly application: NamedEntity;
-    /** `null` if it was deleted. */
+    /** `null` if the environment was deleted. */
     readonly environment: string | null;
     readonly feature: string;
     readonly experiment: NamedEntity;
     readonly outcome: string;
-    /** The result in a sentence. */
+    /** The result of the experiment in a sentence. */
     readonly verdict: string;
     readonly finishedAt: string;
   }>({
@@ -359,9 +359,9 @@ export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {
   readonly [Each in Type]: {
     readonly type: Each;
     readonly teamId: string;
-    /** Time of the event, Unix ms. */
+    /** Time of the event in Unix ms. */
     readonly at: number;
-    /** Uncertainty of the time, ms: the event can have occurred this much later. */
+    /** Uncertainty of the time in ms: the event can have occurred this much later. */
     readonly withinMs?: number;
     readonly data: WebhookEventData[Each];
   };
@@ -436,7 +436,7 @@ function digestFeature(application: string, { feature, since, variant, owners }:
   return [...words`${shortened(feature)} of ${shortened(application)}: `, ...state, ...by];
 }
 
-/** Shortens a name, as several names must fit into a message. */
+/** Shortens a name, so that several names fit into a message. */
 function shortened(name: string): string {
   const characters = Array.from(name);
   return characters.length <= 60 ? name : `${characters.slice(0, 59).join('')}…`;

@@ -247,7 +247,7 @@ const lineDays = 30;
 /**
  * Reports progress immediately: on a terminal in one line that is rewritten, otherwise in a few lines on standard
  * output.
- * @param quiet standard output is for a program
+ * @param quiet true if a program reads standard output
  */
 function showProgress({ interactive, out, err }: Terminal, quiet: boolean): Progress {
   const text = 'Filling a temporary store with sample data';

@@ -3,14 +3,14 @@ import type { Shares } from './random.ts';
 
 /** The history of a flag, in days before today. */
 interface Lifecycle {
-  /** First and last day on which programs check it, if within the history. */
+  /** First and last day on which programs check the flag, if the day is within the history. */
   readonly since?: number;
   readonly until?: number;
   readonly archived?: number;
   readonly permanent?: true;
   /** True if the team intends an even split. */
   readonly experiment?: true;
-  /** The only environments that have it. */
+  /** The only environments that have the flag. */
   readonly only?: readonly string[];
   readonly notes?: readonly (readonly [daysAgo: number, text: string])[];
 }
@@ -21,7 +21,7 @@ const some = always({ on: 0.38, off: 0.62 });
  * Creates a flag of the shop.
  * @param description a flag without a description is not declared
  * @param asks mean checks a minute in Production, by program
- * @param reach share of a day's visitors who meet it
+ * @param reach share of a day's visitors who meet the flag
  * @param used uses per 100 checks, by variant where they differ
  * @param viewed views per 100 checks
  */

@@ -11,7 +11,7 @@ export interface Program {
   readonly sends: 'packets' | 'grpc reports' | 'json reports';
   /** Mean packets or reports a minute in Production. */
   readonly perMinute: number;
-  /** The share of its traffic by User-Agent. */
+  /** The share of the program's traffic by User-Agent. */
   readonly agents: Shares;
   /** The version in a server's reports. */
   readonly version?: string;
@@ -55,7 +55,7 @@ export interface BrokenSender {
   readonly origin?: string;
   readonly source: LedgerSource & { readonly route: 'telemetry' | 'usage' };
   readonly refusal: Refusal;
-  /** Content of its messages, except key and environment. */
+  /** Content of the messages of the program, except key and environment. */
   readonly content: object;
 }
 

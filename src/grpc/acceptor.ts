@@ -18,7 +18,7 @@ interface AcceptorOptions {
   acceptedHttp1(socket: Socket): void;
 }
 
-/** Time allowed for a connection to send its first bytes, ms. */
+/** Time within which a connection must send its first bytes, ms. */
 const prefaceMs = 10_000;
 
 /** The HTTP/2 preface (RFC 9113 §3.4). */
@@ -28,7 +28,7 @@ export interface Connection {
   readonly socket: Socket;
   /** Address of the client; `undefined` for a trusted proxy. */
   readonly from: string | undefined;
-  /** Number of the last use, which increases with every use; 0 before the first. */
+  /** Sequence number of the last use of any connection; 0 before the first use. */
   usedAt: number;
   busyAt: number;
   accepted: boolean;
@@ -153,7 +153,7 @@ export class GrpcAcceptor {
     socket.once('close', () => clearTimeout(timer));
   }
 
-  /** Hands the connection over. ALPN and the first bytes must agree (RFC 9113 §3.2), unless ALPN was not used. */
+  /** Hands the connection over. The protocol chosen by ALPN must match the first bytes (RFC 9113 §3.2). */
   #sort(connection: Connection, isHttp2: boolean): void {
     const { socket } = connection;
     const chosen = socket instanceof TLSSocket && socket.alpnProtocol;

@@ -25,7 +25,7 @@ export class MethodTotals {
   }
 }
 
-/** Totals of the calls of the gRPC listener. Unauthenticated senders cannot add rows. */
+/** Totals of the calls on the gRPC listener, by method. Calls of unknown methods share a row. */
 export class CallTotals {
   readonly unknown = new MethodTotals('none');
   readonly #rows = new Map<string, MethodTotals>();

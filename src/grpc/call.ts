@@ -26,8 +26,8 @@ interface EndingCall {
 const most = 64;
 
 /**
- * Sends the trailers of several calls together. Otherwise Bun flushes the session for each stream: a packet, a system
- * call and a wakeup of the client for ten bytes. Trailers of one event loop iteration share a packet per session.
+ * Sends the trailers of several calls together. Otherwise Bun flushes the session for each stream, which costs a packet
+ * and a system call for ten bytes. Trailers that one session sends in an event loop iteration share a packet.
  */
 export class Trailers {
   #ending: EndingCall[] = [];
@@ -125,7 +125,7 @@ export class Call implements WatchedStream {
     return this.#length === 0 && this.#messages > 0;
   }
 
-  /** Time allowed for the message. Never longer than the client waits for a response. */
+  /** Time allowed for the message. Ends no later than the deadline of the call. */
   get allowedMs(): number {
     return Math.min(messageTimeoutMs, timeoutMs(this.header('grpc-timeout')) ?? messageTimeoutMs);
   }
@@ -228,7 +228,7 @@ export class Call implements WatchedStream {
     this.#readFrames();
   }
 
-  /** Passes on complete frames of a streaming call while the client reads. Only checks the length of other calls. */
+  /** Passes on complete frames of a streaming call while the client reads. For a unary call, only checks the length. */
   #readFrames(): void {
     const { streams = false } = this.method;
     const { maxMessage } = this.#deps;
@@ -246,7 +246,7 @@ export class Call implements WatchedStream {
     this.#readFrames();
   }
 
-  /** Joins chunks, so that the first one contains at least the header of a frame. */
+  /** Joins chunks, so that the first chunk contains at least the header of a frame. */
   #joined(): Buffer {
     if (this.#chunks.length > 1 && this.#chunks[0]!.length < headerBytes) {
       this.#chunks = [Buffer.concat(this.#chunks)];

@@ -5,7 +5,7 @@ const freeEntries = 65_536;
 
 /**
  * Minimum average size of an entry in bytes. An entry is a JSON object or a nested protobuf message. Entries of
- * published SDKs are several times as large, so only reports of empty entries exceed the limit.
+ * published SDKs are several times as large. Only reports of empty entries exceed the limit.
  */
 const bytesPerEntry = { json: 8, protobuf: 4 };
 
@@ -16,5 +16,5 @@ export function maxEntries(format: keyof typeof bytesPerEntry, bytes: number): n
 
 export const tooManyEntries = new Refusal(
   'body_too_large',
-  'The report has more entries than its size allows; leave out empty ones',
+  'The report has more entries than its size allows; leave out empty entries',
 );

@@ -17,7 +17,7 @@ export interface WatchedStream {
   unreadSince: number | undefined;
   /** True if sent data waits for the flow control of the client (RFC 9113 §5.2). */
   readonly unread: boolean;
-  /** True between two messages of a streaming call. */
+  /** True while a streaming call waits for its next message. */
   readonly idle: boolean;
   /** Time allowed for the message to become complete, ms. */
   readonly allowedMs: number;
@@ -52,12 +52,12 @@ const unreadTimeoutMs = 30_000;
 
 /**
  * Watches gRPC calls and HTTP requests until their streams are closed. Ends slow streams, and the oldest streams if all
- * together hold too much. The sender of an incomplete message is unknown, and a client can leave its responses unread.
+ * streams together hold too much. The sender of an incomplete message is unknown, so no rate limit applies to it.
  */
 export class GrpcGuard implements StreamObserver {
   /** Bytes held by streams with incomplete messages. */
   bytes = 0;
-  /** Streams ended before their messages were complete or their responses read, since the last reset to 0. */
+  /** Streams ended because a message was incomplete or a response was unread, since the last reset to 0. */
   broken = 0;
   unread = 0;
   readonly #clock: Clock;
@@ -67,7 +67,7 @@ export class GrpcGuard implements StreamObserver {
   readonly #open = new Set<WatchedStream>();
   /** Open streams that are no longer read, in the order in which reading ended. */
   readonly #read = new Set<WatchedStream>();
-  /** Streams that got a response without being read. */
+  /** Streams that got a response before their message was read. */
   readonly #discarded = new Set<ServerHttp2Stream>();
 
   constructor({ clock, maxBytes, used }: GuardOptions) {
@@ -106,8 +106,8 @@ export class GrpcGuard implements StreamObserver {
   }
 
   /**
-   * Discards further data of a stream that got a response without being read. Most clients end it themselves. Closing
-   * each stream would cost several times its memory. The next sweep closes the others.
+   * Discards further data of a stream that got a response before its message was read. Most clients end the stream
+   * themselves. The next sweep closes the other streams. Closing each stream here would cost several times its memory.
    */
   discard(stream: ServerHttp2Stream): void {
     stream.resume();
@@ -167,7 +167,7 @@ export class GrpcGuard implements StreamObserver {
     return true;
   }
 
-  /** Restarts the timeout of a stream between two messages. It holds no data and can stay open. */
+  /** Restarts the timeout of a stream between two messages. The stream holds no data and can stay open. */
   #renew(stream: WatchedStream, now: number): void {
     this.#open.delete(stream);
     this.#open.add(stream);

@@ -33,7 +33,7 @@ export class HttpExchange implements Request, WatchedStream {
   readonly #headers: IncomingHttpHeaders;
   readonly #deps: ExchangeDeps;
   readonly #inbox: BodyInbox;
-  /** True if the request has no body. Read early: in Bun the source becomes true when the response ends, too. */
+  /** True if the request has no body. Read at the start, because Bun changes `endAfterHeaders` later. */
   readonly #isBodyless: boolean;
   #received = 0;
   #released = () => {};
@@ -120,7 +120,7 @@ export class HttpExchange implements Request, WatchedStream {
     return refusal && problem(refusal);
   }
 
-  /** Destroys the stream. `close` might end it first, so that a truncated response would seem complete. */
+  /** Destroys the stream. `close` might end the stream normally, and a truncated response would seem complete. */
   #break(): void {
     this.#stream.destroy(new Error('The server aborted the exchange'));
   }

@@ -6,15 +6,16 @@ const unreadTimeoutMs = 30_000;
 
 const loopback = '127.0.0.1';
 
-/** Source addresses in 127.0.0.0/8, except for addresses that machines commonly use. */
+/** Source addresses of loopback connections, in 127.0.0.0/8, without addresses that machines commonly use. */
 const firstSource = 0x7f_40_00_00;
 const sources = 0x40_00_00;
 
 type HttpOptions = Pick<ListenOptions, 'dispatch' | 'findAddress' | 'headers' | 'busyPaths' | 'secondMs'>;
 
 /**
- * Passes HTTP/1.1 connections to the HTTP engine. The engine serves only connections that it has accepted itself, so it
- * listens on the loopback address once the first one arrives. The source address of a connection identifies its client.
+ * Passes HTTP/1.1 connections to the HTTP engine. The engine serves only connections that it has accepted itself. It
+ * therefore listens on the loopback address once the first connection arrives. The source address of a connection
+ * identifies its client.
  */
 export class Http1Forwarder {
   readonly #engine: HttpEngine;

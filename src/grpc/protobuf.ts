@@ -15,8 +15,8 @@ const deepestGroup = 100;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the fields of a protobuf message in order (https://protobuf.dev/programming-guides/encoding). Allocates only
- * what it returns. Call `next` until it returns false. After each `next`, read or `skip` the value of `field`.
+ * Reads the fields of a protobuf message in order (https://protobuf.dev/programming-guides/encoding). Allocates memory
+ * only for returned values. Call `next` until it returns false. After each `next`, read or `skip` the value of `field`.
  */
 export class ProtoReader {
   field = 0;
@@ -26,7 +26,7 @@ export class ProtoReader {
   readonly #bytes: Buffer;
   /** Number of further messages that can be entered. */
   #entriesLeft: number;
-  /** Halves of the last varint. All 32 bits of `low` count, signed or not. */
+  /** Halves of the last varint. Either half can be a signed or an unsigned 32-bit integer. */
   #low = 0;
   #high = 0;
 
@@ -96,7 +96,7 @@ export class ProtoReader {
     return this.#bytes.readDoubleLE(from);
   }
 
-  /** Reads a `string` without which the message is useless. @throws {Refusal} `invalid_encoding` if it is not UTF-8 */
+  /** Reads a required `string`. @throws {Refusal} `invalid_encoding` if it is not UTF-8 */
   string(): string {
     const text = this.text();
     if (text === notUtf8) throw new Refusal('invalid_encoding', 'A string in the message is not UTF-8');
@@ -111,7 +111,7 @@ export class ProtoReader {
     return text;
   }
 
-  /** Reads a string like `text`. For strings that are likely to recur and not secret. */
+  /** Reads a string like `text`, through a cache. Use it for strings that are likely to recur and not secret. */
   name(): string {
     const end = this.#takeDelimited();
     const text = recall(this.#bytes, this.#at, end) ?? decode(this.#bytes, this.#at, end);
@@ -214,7 +214,7 @@ export class ProtoReader {
   }
 }
 
-/** Replacement for bytes that are not UTF-8. UTF-8 cannot encode it, and it is not a valid name. */
+/** Replacement for bytes that are not UTF-8. The replacement cannot be encoded in UTF-8, and is not a valid name. */
 const notUtf8 = '\ud800';
 
 function decode(bytes: Buffer, from: number, end: number): string {
@@ -243,8 +243,9 @@ const texts: (string | undefined)[] = new Array<string | undefined>(slots).fill(
 const longest = 64;
 
 /**
- * Returns the text of `bytes[from … end - 1]` if it is short and all ASCII. The names in reports recur. A lookup takes
- * a quarter of the time of creating a string. Later lookups of a string with a known hash are faster, too.
+ * Returns the text of `bytes[from … end - 1]` if it is short and all ASCII. The names in reports recur. A lookup here
+ * takes a quarter of the time of creating a string. A cached string also keeps its hash, which makes map lookups
+ * faster.
  */
 export function recall(bytes: Buffer, from: number, end: number): string | undefined {
   if (end - from > longest) return undefined;

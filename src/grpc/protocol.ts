@@ -85,7 +85,7 @@ function unpadded(value: Buffer): string {
   return value.toString('base64').replace(/=+$/, '');
 }
 
-/** Encodes everything but printable ASCII, and the percent sign (gRPC over HTTP/2, "Percent-Encoded"). */
+/** Percent-encodes the percent sign and everything except printable ASCII (gRPC over HTTP/2, "Percent-Encoded"). */
 function percentEncode(message: string): string {
   const encoded = (byte: number) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
   const plain = (byte: number) => byte >= 0x20 && byte <= 0x7e && byte !== 0x25;
@@ -108,7 +108,8 @@ export function timeoutMs(header: string | undefined): number | undefined {
 export function checkDeadline(header: string | undefined, elapsedMs: number): void {
   if (header === undefined) return;
   const timeout = timeoutMs(header);
-  if (timeout === undefined) throw new Refusal('invalid_protobuf', 'grpc-timeout must be like 500m');
+  if (timeout === undefined)
+    throw new Refusal('invalid_protobuf', 'grpc-timeout must be a number and a unit, such as 500m');
   if (elapsedMs < timeout) return;
   throw new Refusal('deadline_exceeded', 'The deadline passed before the report was accepted; nothing was counted');
 }

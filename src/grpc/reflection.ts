@@ -50,7 +50,7 @@ function createResponse(request: Uint8Array): Buffer {
   return found;
 }
 
-/** Returns the file and its imports, which saves a second request. */
+/** Returns the file and its imports, so that the client needs no second request. */
 function describe(file: DescribedFile | undefined): Buffer {
   if (file === undefined) return errorResponse(rpcCodes.notFound, 'Unknown file or symbol');
   const all = [file, ...file.imports.map((name) => fileOfName.get(name)!)];

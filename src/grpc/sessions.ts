@@ -15,7 +15,7 @@ const graceMs = 30_000;
 const pingEveryMs = 120_000;
 const pingTimeoutMs = 20_000;
 
-/** Golden ratio. Its successive multiples, modulo 1, are never near each other. */
+/** Golden ratio. Successive multiples of this ratio, modulo 1, are evenly spread. */
 const goldenRatio = 0.618_033_988_75;
 
 interface Session {

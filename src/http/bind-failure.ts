@@ -13,8 +13,8 @@ const reasons: Record<string, string> = {
 
 /**
  * Returns the error of a listener that could not be opened, with the address and the reason. The HTTP engines report
- * the reason unreliably, so it is determined by a trial.
- * @param cause error of the HTTP engine; used if the trial succeeds
+ * the reason unreliably, so this function tries to bind the address itself.
+ * @param cause error of the HTTP engine; used if binding succeeds here
  */
 export async function bindFailure(host: string, port: number, cause: NodeJS.ErrnoException): Promise<Error> {
   return failure(host, port, (await whyNot(host, port)) ?? cause);
@@ -55,7 +55,7 @@ async function whyNot(host: string, port: number): Promise<NodeJS.ErrnoException
   }
 }
 
-/** Listens for a moment. @returns the port */
+/** Listens briefly to test the address. @returns the port */
 async function tryOut(host: string, port: number): Promise<number> {
   // Resolved before binding, because Bun's `listen` does not report an unknown name.
   const { address } = await lookup(host);

@@ -3,7 +3,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { ByteBudget, Request } from './types.ts';
 
 export const bodyRefusals = {
-  invalid_content_encoding: 'Send the body uncompressed or as gzip',
+  invalid_content_encoding: 'Send the body uncompressed or compressed with gzip',
   invalid_encoding: 'Send UTF-8',
   invalid_json: 'Send one JSON value',
 } as const;
@@ -11,7 +11,7 @@ export const bodyRefusals = {
 /**
  * Reads and decompresses a body.
  * @param limit maximum decompressed length in bytes
- * @param budget is charged for its memory: see `Request.body`
+ * @param budget is charged for the memory of the body: see `Request.body`
  * @throws {Refusal} `body_too_large`; `invalid_content_encoding` if the encoding is unknown or the data is malformed
  * @throws {DisconnectError} if the client disconnected in mid-body
  */
@@ -41,7 +41,8 @@ export function contentCoding(request: Pick<Request, 'header'>): 'gzip' | undefi
 export const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
 
 /**
- * Decompresses gzip or deflate. Use it on the main thread only below the limit at which another thread is faster.
+ * Decompresses gzip or deflate. On the main thread, use it only for short bodies: another thread decompresses long
+ * bodies faster.
  * @param limit maximum decompressed length in bytes
  * @throws {Refusal} `body_too_large`, `invalid_content_encoding`
  */
@@ -57,7 +58,7 @@ export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'def
   throw new Refusal('invalid_content_encoding', `The body is truncated or not valid ${format}`);
 }
 
-/** zlib function with `info`, which its types lack. It also returns the number of read bytes, to find trailing data. */
+/** zlib function with `info`, which the types lack. `info` gives the number of read bytes, to find trailing data. */
 type Unpack = (packed: Uint8Array, options: ZlibOptions) => { buffer: Uint8Array; engine: { bytesWritten: number } };
 
 const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly<Record<'gzip' | 'deflate', Unpack>>;
@@ -89,7 +90,7 @@ export function parseJson(text: string): unknown {
 const token = "[!#$%&'*+.^_`|~\\w-]+";
 const quoted = '"(?:[^"\\\\]|\\\\.)*"';
 const gap = '[ \\t]*';
-/** Pattern of a parameter. A charset must be UTF-8; any other parameter is accepted, also an empty one between `;;`. */
+/** Pattern of a parameter. A charset must be UTF-8; other parameters are ignored, and can be empty. */
 const parameter = `charset${gap}=${gap}(?:utf-8|"utf-8")|(?!charset${gap}=)${token}${gap}=${gap}(?:${token}|${quoted})`;
 
 /**

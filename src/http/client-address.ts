@@ -17,7 +17,7 @@ const near = new IpNetworks(['loopback', 'private']);
 
 /**
  * Returns a function that finds the address of a request's client. Without a trusted proxy, it is the address of the
- * connection. Evaluated only when needed, which packets never do.
+ * connection. Call the function only if the address is needed; packets never need it.
  */
 export function clientAddress({ trusted, header, log }: Proxies): AddressFinder {
   let hasWarned = false;
@@ -36,7 +36,7 @@ export function clientAddress({ trusted, header, log }: Proxies): AddressFinder 
 
 const hint = 'if this is your proxy, add its address to --trusted-proxies; until then all of its clients count as one';
 
-/** Follows the proxies back to the first untrusted address. Entries before it are unverified. */
+/** Follows the proxies back to the first untrusted address. Earlier entries are unverified. */
 function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNetworks): string {
   let address = peer;
   for (const node of nodes) {

@@ -2,7 +2,7 @@ import { findNetwork, type IpNetworks } from '../runtime/addresses.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 
-/** Prevents one address from taking the connections of all others. */
+/** Limits that prevent one address from using all available connections. */
 
 interface LimiterOptions {
   readonly descriptors: Descriptors;
@@ -33,7 +33,7 @@ export function usualLimit(files: number): number {
 
 /**
  * Closes connections if one address has too many, or if all together leave too few open files. µWebSockets and node:net
- * accept connections until all files are in use, and then respond to none.
+ * accept connections until no descriptor is free, and then serve no connection.
  */
 export class ConnectionLimiter {
   closed = 0;
@@ -82,7 +82,7 @@ export class ConnectionLimiter {
     this.#unsaid += surplus.length;
   }
 
-  /** Maps addresses to clients. An IPv6 client has a whole /64, and a trusted proxy is not one client. */
+  /** Maps addresses to clients. An IPv6 client is its /64 network. Trusted proxies have no entry. */
   #findSources(peers: readonly Peer[]): ReadonlyMap<string, string | undefined> {
     const sources = new Map<string, string | undefined>();
     for (const { address } of peers) {
@@ -111,13 +111,13 @@ export interface Peer {
   readonly address: string;
   readonly port: number;
   readonly answered: boolean;
-  /** Time since the last data was sent to it, or since it was opened, ms. */
+  /** Time since data was last sent on the connection, or since the connection was opened, ms. */
   readonly quietMs: number;
 }
 
 export interface Descriptors {
   readonly limit: number;
-  /** Returns the descriptor of the next file to be opened: at least this many are open. Costs two system calls. */
+  /** Returns the descriptor of the next opened file: at least this many files are open. Costs two system calls. */
   next(): number;
   /**
    * Returns every connection to one of these ports, and the number of other open files. Leaves out sockets about to be
@@ -125,8 +125,8 @@ export interface Descriptors {
    */
   peersAt(ports: ReadonlySet<number>): { readonly peers: readonly Peer[]; readonly others: number };
   /**
-   * Shuts a connection down. Its owner reads the end of file and closes it. Does nothing if another thread has already
-   * closed the connection and the descriptor belongs to another file.
+   * Shuts a connection down. Its owner reads the end of file and closes it. Does nothing if another thread has closed
+   * the connection, because the descriptor can then belong to another file.
    */
   shutDown(peer: Peer): void;
 }
@@ -144,8 +144,8 @@ interface Room {
 
 /**
  * Chooses the connections to close. Each address keeps the `perAddress` connections with the most recent responses.
- * Connections with an incomplete request never got a response, so they go first. If the rest still exceeds `total`, the
- * addresses with the most connections lose theirs first.
+ * Connections that never got a response are closed first. If the remaining connections exceed `total`, it continues
+ * with the addresses that have the most connections.
  */
 export function findSurplus<Each extends OpenConnection>(open: readonly Each[], { perAddress, total }: Room): Each[] {
   const ranked = rank(open);

@@ -50,7 +50,7 @@ export interface Operation {
   readonly refusalHeaders?: (status: number) => Headers;
 }
 
-/** The codes of an operation's refusals, each with an example of the detail. */
+/** Refusal codes of an operation, with an example of the detail for each code. */
 export type Refusals = Readonly<Partial<Record<RefusalCode, string>>>;
 
 /** A header. With a `component` name the document describes it once and refers to it elsewhere. */
@@ -107,7 +107,7 @@ export type ParameterIn<Path extends string> = Path extends `${string}/:${infer 
     ? Name
     : never;
 
-/** @param deps of all handlers */
+/** @param deps dependencies of all handlers */
 export function routesFrom<Deps>(groups: readonly Group<Deps>[], deps: Deps): readonly Route[] {
   return groups.flatMap(({ endpoints }) =>
     endpoints.map(({ method, path, bind, noOptions }) => ({
@@ -166,7 +166,7 @@ export const Location = {
 /** The challenge of a 401 to a request that needs an access token. */
 export const Challenge = {
   component: 'Challenge',
-  description: 'Contains an error only if the request had a token (RFC 6750 §3).',
+  description: 'The header contains an error code only if the request had a token (RFC 6750 §3).',
   required: true,
   schema: { type: 'string', pattern: '^Bearer(?: error="invalid_token"(?:, error_description="[^"]*")?)?$' },
 } as const satisfies Header;

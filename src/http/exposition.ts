@@ -22,7 +22,7 @@ const headers = { 'content-type': expositionType, 'cache-control': 'no-store' };
 const elsewhere = problem(
   new Refusal(
     'not_found',
-    'On this listener, only clients on the same machine may read /metrics, without a proxy; --ops-listen opens a separate listener for it',
+    'On this listener, only clients on the same machine may read /metrics, and not through a proxy; --ops-listen opens a separate listener for it',
   ),
 );
 
@@ -38,7 +38,7 @@ export const exposition: Group<ExpositionDeps> = {
       path: '/metrics',
       access: {
         credential: 'None',
-        who: 'Everybody who reaches the listener of --ops-listen; without it, clients on the same machine at the base host',
+        who: 'Anyone who can reach the listener of --ops-listen; without --ops-listen, clients on the same machine at the base host',
       },
       bind({ metrics, clock, mayRead, settle = async () => {} }) {
         const textNow = shared(() => settle().then(() => expositionText(metrics)), clock);
@@ -75,7 +75,7 @@ interface MetricDescription {
   readonly labels?: readonly string[];
 }
 
-/** A metric of the service itself. It is read on each scrape and costs nothing otherwise. */
+/** A metric of the service itself. The metric is read on each scrape and costs nothing otherwise. */
 export type ServiceMetric =
   /** A counter only increases, and its name ends in `_total`. */
   | (MetricDescription & { readonly type: 'counter' | 'gauge'; read(): Readings<number> })

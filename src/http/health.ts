@@ -9,7 +9,7 @@ export interface Ability {
   readonly reason: string;
 }
 
-/** Data of the `/readyz` response. Counting determines its status, unless the request asks for managing. */
+/** Data of the `/readyz` response. The status depends on `counting`, or on `managing` if the request asks for it. */
 export interface Readiness {
   /** Accepts packets, reports and requests for instance ids. */
   readonly counting: Ability;
@@ -68,7 +68,8 @@ function readinessShape(status: 'ready' | 'unavailable', reason: string) {
 const what = {
   name: 'for',
   in: 'query',
-  description: 'The capability to check. With `managing` the status is 503 even while the service still counts.',
+  description:
+    'The capability to check. With `managing`, the status is 503 if the service cannot manage, even while it still counts.',
   schema: { enum: ['counting', 'managing'], default: 'counting' },
 } as const;
 

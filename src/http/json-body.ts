@@ -43,8 +43,8 @@ interface Options {
 }
 
 /**
- * Returns the error for a value that violates a schema. It names the position of the first violation, but not the
- * value. Unknown fields come first, because they can be misspellings of missing fields.
+ * Returns the error for a value that violates a schema. The error names the position of the first violation, but not
+ * the value. Unknown fields take precedence, because an unknown field can be a misspelt required field.
  */
 export function shapeError(faults: readonly Fault[], options: Options = {}): Refusal {
   const { rows = [], describePlace = (pointer) => `The value at ${pointer.slice(0, 300)}` } = options;

@@ -3,7 +3,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { Page } from '../contract/shapes/fields.ts';
 import type { QueryOf } from './query-reader.ts';
 
-/** Request for a page of a list: `limit` items with positions after `after`, or from the start. */
+/** Request for a page of a list: `limit` items after the position `after`, or from the start of the list. */
 export interface PageRequest<Position> {
   readonly limit: number;
   readonly after: Position | undefined;

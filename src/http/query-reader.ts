@@ -27,7 +27,7 @@ export function timeParameter(options: DocumentOptions & { readonly description:
 }
 
 /**
- * Returns the reader of a query. It ignores parameters missing in `properties`.
+ * Returns the reader of a query. The reader ignores parameters that `properties` lacks.
  * @returns a reader that throws `invalid_query`, naming the first missing or invalid parameter
  */
 export function queryReader<Properties extends TProperties>(

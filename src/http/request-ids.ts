@@ -4,7 +4,7 @@ type Values = Readonly<Record<string, string>>;
 
 const shared = new WeakSet<Values>();
 
-/** Declares headers of many responses. They never change, so an HTTP engine can cache data derived from them. */
+/** Declares constant headers that many responses share. HTTP engines can cache data derived from the headers. */
 export function sharedHeaders<const Own extends Values>(headers: Own): Own {
   shared.add(Object.freeze(headers));
   return headers;
@@ -38,7 +38,7 @@ export function commonHeaders(headers: Values | undefined): Values | undefined {
 
 export const requestIdHeader = 'x-request-id';
 
-/** Pattern of accepted ids from a proxy or client, which are logged. */
+/** Pattern of request ids that are accepted from a proxy or client, and logged. */
 const sane = /^[\w.:+/=@-]{1,128}$/;
 
 /** Returns `undefined` if the id is not safe to log. */
@@ -51,7 +51,7 @@ export class RequestIds {
   readonly #prefix: string;
   #count = 0;
 
-  /** @param randomBytes distinguishes the ids of two processes */
+  /** @param randomBytes random bytes, so that two processes assign different ids */
   constructor(randomBytes: (length: number) => Buffer) {
     this.#prefix = `${randomBytes(6).toString('hex')}-`;
   }

@@ -5,7 +5,7 @@ import type { HttpResponse } from './types.ts';
 
 export interface RouteTotals {
   readonly method: string;
-  /** Pattern of the route. A path could name a person. */
+  /** Pattern of the route, because a path could name a person. */
   readonly route: string;
   readonly statuses: Map<number, number>;
   /** Time from the head of a request to its response, seconds. */

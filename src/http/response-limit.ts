@@ -4,10 +4,10 @@ import type { Dispatch, HttpResponse } from './types.ts';
 const maxResponses = 512;
 
 /**
- * Responds to at most `max` requests in the event loop iteration in which they arrive, and to the others in the next
- * one. While more than 1 024 sockets are ready, both runtimes keep reading, up to 48 times in one iteration. During
- * that time no timer fires and no message from another thread arrives. Clients that send again immediately could
- * prolong an iteration to a second. A deferred response limits a connection to one request per iteration.
+ * Responds to at most `max` requests per event loop iteration, and to excess requests in the next iteration. While more
+ * than 1 024 sockets are ready, both runtimes keep reading, up to 48 times in one iteration. During that time no timer
+ * fires and no message from another thread arrives. Clients that send again immediately could prolong an iteration to a
+ * second. A deferred response limits a connection to one request per iteration.
  * @param nextTurn calls back in the next iteration
  */
 export function limitPerTurn(

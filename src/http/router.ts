@@ -32,7 +32,7 @@ export interface RequestTrace {
   end(route: string, response: HttpResponse): HttpResponse;
 }
 
-/** Adds tracing. Without it requests cost nothing. */
+/** Adds tracing. Without this observer, tracing costs nothing. */
 function traced(dispatch: Dispatch, traces: RequestTraces, findRoute: (request: Request) => string): Dispatch {
   return (request) => {
     const trace = traces.begin(request);
@@ -67,7 +67,7 @@ export interface RouterHooks {
   /** Source of ids, added to every response with a body. */
   readonly ids?: RequestIds;
   readonly slow?: SlowRequests;
-  /** Log of all requests for debugging, because it costs time. */
+  /** Observer of all requests, for debug logs. It slows requests down. */
   readonly accessLog?: { write(summary: RequestSummary): void };
   readonly clock?: Pick<Clock, 'monotonic'>;
   readonly traces?: RequestTraces;

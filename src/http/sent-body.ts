@@ -9,7 +9,7 @@ export type Layer =
   /** A gRPC frame. @see findInflater */
   | { readonly kind: 'frame'; readonly encoding: string | undefined };
 
-/** Bytes of a compressed body that are decompressed to find its sender. This suffices because keys come first. */
+/** Bytes of a compressed body that are decompressed to find the sender. SDKs write the key first. */
 const peekBytes = 512;
 
 /** Maximum decompressed length of these bytes in an honest body. */
@@ -40,7 +40,7 @@ export class SentBody {
   }
 
   /**
-   * Removes all layers of a short body. Takes no longer than decompressing `length` bytes.
+   * Removes all layers of a short body. Stops after decompressing `length` bytes.
    * @returns `undefined` if the content exceeds `length`, but could be within its limit
    * @throws {Refusal} as `unpack`
    */

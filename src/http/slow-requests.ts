@@ -11,7 +11,7 @@ export class SlowRequests {
   readonly #log: Pick<Log, 'warn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   #lineAt = Number.NEGATIVE_INFINITY;
-  /** Number of slow requests since the last line. They were not logged. */
+  /** Number of slow requests that were not logged since the last line. */
   #silent = 0;
 
   /** @param fromMs minimum duration of a slow request; 0 disables the log */
@@ -35,7 +35,7 @@ export class SlowRequests {
 
 export interface RequestSummary {
   readonly method: string;
-  /** Pattern of the route. The path could name a person. */
+  /** Pattern of the route, because a path could name a person. */
   readonly route: string;
   readonly status: number;
   readonly code: string | undefined;

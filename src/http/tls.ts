@@ -57,7 +57,7 @@ export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: num
   const shown = (time: number) => new Date(time).toISOString();
   if (now > to) throw new Error(`Cannot use the certificate ${certFile}: it expired at ${shown(to)}; renew it`);
   if (now < from) {
-    const must = "use one that is valid now, or correct the machine's clock";
+    const must = "use a certificate that is valid now, or correct the machine's clock";
     throw new Error(`Cannot use the certificate ${certFile}: it is not valid before ${shown(from)}; ${must}`);
   }
 }
@@ -121,7 +121,7 @@ export interface Renewable {
 }
 
 export interface Renewal {
-  /** Uses the new files for all new connections. Earlier connections are closed as by `Listener.close`. */
+  /** Uses the new files for all new connections. Closes earlier connections like `Listener.close`. */
   finish(graceMs: number): Promise<void>;
   undo(): Promise<void>;
 }

@@ -3,13 +3,13 @@ import type { RefusalCode } from '../contract/refusals.ts';
 /** A request as handlers see it. */
 export interface Request {
   readonly method: string;
-  /** Path as sent: percent-encoded, without the query. */
+  /** Path as the client sent it: percent-encoded, without the query. */
   readonly path: string;
-  /** Query as sent, without the `?`. */
+  /** Query as the client sent it, without the `?`. */
   readonly query: string;
   /**
-   * Address of the client: the address of the connection, or the one reported by a trusted proxy. Empty if the client
-   * has disconnected and the HTTP engine no longer knows the address.
+   * Address of the client: the address of the connection, or the address reported by a trusted proxy. Empty if the
+   * client has disconnected and the HTTP engine no longer knows the address.
    */
   readonly remoteAddress: string;
   /** Returns a header's value by its lower-case name. Repeated headers are joined with `, `. */
@@ -20,8 +20,8 @@ export interface Request {
    * Reads the body as sent (not decompressed). Call it once.
    * @param limit maximum length in bytes; a longer body is refused, and the HTTP engine closes the connection
    * afterwards
-   * @param budget is charged for the body's memory as it arrives. The caller returns the length of a returned body that
-   * is longer than `free`; any other body is no longer charged.
+   * @param budget is charged for the body's memory as it arrives. The caller must release the returned body if it is
+   * longer than `free`; a shorter body is no longer charged.
    * @throws {Refusal} `body_too_large`, `body_too_slow`, or the budget's error
    * @throws {DisconnectError} if the client disconnected in mid-body
    */
@@ -50,7 +50,7 @@ export interface HttpResponse {
   readonly code?: RefusalCode;
   /** True if another thread has handled and counted the request, and added its id. */
   readonly isRelayed?: true;
-  /** True if this object is the response to many requests. An HTTP engine can then cache data derived from it. */
+  /** True if many requests get this same object. An HTTP engine can then cache data derived from the object. */
   readonly isReused?: true;
 }
 
@@ -97,7 +97,7 @@ export interface ListenOptions {
   /** Port 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsFiles;
-  /** True if other listeners of this process may join this one. With TLS they always may, to take over. */
+  /** True if other listeners of this process may share the address. With TLS they always may, for renewals. */
   readonly isShared?: true;
   /** True if the address is shared with another listener of this process. Both get connections, until one is closed. */
   readonly joins?: true;

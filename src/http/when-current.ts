@@ -3,7 +3,10 @@ import type { HttpResponse, Route } from './types.ts';
 
 /** Source of the data behind responses. */
 interface Currency {
-  /** Resolves when the data is current; `undefined` if it always is. @throws {Refusal} if that cannot be determined */
+  /**
+   * Resolves when the data is current; `undefined` if the data is always current.
+   * @throws {Refusal} if it cannot be brought up to date
+   */
   current(): Promise<void> | undefined;
 }
 

@@ -67,9 +67,9 @@ function refuseUntil(wait: number): void {
 const entriesPerToken = 32;
 
 /**
- * Pays for a large body: the application of the key at its beginning, else the network of the sender. Received bytes
- * are paid for before they are decompressed or decoded, since that delays others even if the body is refused. The rest
- * is owed once it is known.
+ * Charges a large body to the application whose key is at its beginning, or else to the network of the sender. Received
+ * bytes are paid for before they are decompressed or decoded, because that work delays other messages even if the body
+ * is refused. The rest of the cost is charged once it is known.
  */
 export class Payer {
   /** Name of the sender in whose queue the body waits. */
@@ -104,7 +104,7 @@ export class Payer {
     refuseUntil(wait);
   }
 
-  /** Owes the cost of a body, less the amount already paid. @param entries of the body */
+  /** Charges the cost of a body, less the amount already paid. @param entries of the body */
   owe(bytes: number, entries = 0): void {
     const { rates, unknown, clock } = this.#deps;
     const cost = Math.max(tokensFor(bytes), Math.ceil(entries / entriesPerToken));

@@ -15,8 +15,8 @@ import type { AttributedSource, Ledger } from './ledger/ledger.ts';
 import type { Senders } from './senders.ts';
 
 /**
- * Counts a message unless it repeats an earlier one. If a message could be a repetition or not, it is counted and
- * noted. Resolves when the message is on disk.
+ * Counts a message unless it repeats an earlier one. If it is uncertain that the message is a repetition, the message
+ * is counted and noted. Resolves when the message is on disk.
  * @param recognition if missing, the message is unique
  * @param count adds the whole message to a batch before it returns
  * @throws {Refusal} if the message was not stored
@@ -36,8 +36,7 @@ export function countOnce(
     return findLane(number).submit(number, (batch) => {
       const from = batch.extent;
       count(batch);
-      // Other nodes skip identities they know. So a message that might only resemble another is not bound to its
-      // identity.
+      // Other nodes skip known identities. So a message that might only resemble another is not bound to its identity.
       messages.add(identity, now, batch, repeats ? from : batch.extent);
     });
   }
@@ -66,7 +65,7 @@ export interface CountingDeps extends AdmissionDeps {
 /** Receives new names and senders. */
 export type NameSink = SeriesSink & Pick<Batch, 'senders'>;
 
-/** New names and senders of a message counted in steps. They can be stored without it: see `Lane.addBefore`. */
+/** New names and senders of a message counted in steps, stored before the message: see `Lane.addBefore`. */
 export class FoundNames implements NameSink {
   series: NewSeries[] = [];
   senders: SenderSight[] = [];
@@ -94,16 +93,16 @@ export interface KeyFinder {
 }
 
 /**
- * 128 bits that two messages share exactly if the second repeats the first. They are a hash of a message's content, not
- * of its bytes, so the transport and the order of fields and entries do not matter. The first words are the numbers of
- * the application and of the key, so no key can imitate another. Identities are stored: hash the same input in every
+ * 128 bits that two messages share exactly if the second repeats the first. The bits are a hash of a message's content,
+ * not of its bytes, so the transport and the order of fields and entries do not matter. The first words are the numbers
+ * of the application and of the key, so no key can imitate another. Identities are stored: hash the same input in every
  * version, or a repetition across an update counts twice.
  */
 export type MessageIdentity = Digest;
 
 export interface Recognition {
   readonly identity: MessageIdentity;
-  /** True if a match is certainly a repetition. If not, it counts: another process could have sent an equal message. */
+  /** True if an equal identity proves a repetition. If false, another process could have sent the message. */
   readonly repeats: boolean;
 }
 
@@ -139,7 +138,7 @@ export function checkIdempotencyKey(value: string | undefined): string | undefin
 /** Maximum number of messages in memory, about 15 MB: 400 a second for ten minutes. */
 export const maxSeenMessages = 2 ** 18;
 
-/** Share of its messages that an application forgets in one step when it is over its share. */
+/** Fraction of its messages that an application forgets in one step when it has more than its share of the memory. */
 const forgottenShare = 1 / 64;
 
 const kept = Promise.resolve();
@@ -154,11 +153,11 @@ interface CountedBatch {
 }
 
 /**
- * The messages of the last ten minutes, so that repetitions are not counted again. Messages that others might merely
- * resemble are included, because a marked retry repeats them. All applications share the memory. When it is full,
- * applications with more than an equal share forget their oldest messages, so they cannot displace each other's. The
- * workers store the messages in the same transaction as their counts, and delete forgotten messages, so a restart
- * changes nothing.
+ * The messages of the last ten minutes, so that repetitions are not counted again. Messages without a unique identity
+ * are included, because a call marked as a retry can repeat them. All applications share the memory. When the memory is
+ * full, applications with more than an equal share forget their oldest messages, so no application can displace the
+ * messages of another. The workers store the messages in the same transaction as their counts, and delete forgotten
+ * messages, so a restart changes nothing.
  */
 export class SeenMessages {
   readonly #limit: number;
@@ -176,7 +175,8 @@ export class SeenMessages {
   }
 
   /**
-   * Finds a message counted before. The promise resolves when it is on disk, and rejects if its batch was rolled back.
+   * Finds an earlier message with this identity. The promise resolves when that message is on disk, and rejects if its
+   * batch was rolled back.
    * @param now Unix ms
    */
   find(identity: MessageIdentity, now: number): Promise<void> | undefined {
@@ -186,7 +186,7 @@ export class SeenMessages {
   }
 
   /**
-   * Adds a message that a batch counts at `now` (Unix ms). If the batch is rolled back, so is the message.
+   * Adds a message that a batch counts at `now` (Unix ms). If the batch is rolled back, the message is forgotten.
    * @param from content of the batch before the message. Later additions are bound to the identity: other nodes that
    * know the identity skip them.
    */
@@ -239,7 +239,7 @@ export class SeenMessages {
     return messages;
   }
 
-  /** @param batch deletes the forgotten messages on disk; without a batch they stay there until they expire */
+  /** @param batch deletes the forgotten messages on disk; without a batch, they stay on disk until they expire */
   #makeRoom(now: number, batch: Batch | undefined): void {
     const share = this.#limit / this.#applications.size;
     for (const [application, own] of this.#applications) {
@@ -258,7 +258,7 @@ export class SeenMessages {
 const minRoom = 16;
 /** Words per message: its identity without the application, and the number of the batch that counted it. */
 const wordsPerMessage = 4;
-/** Maximum number of slots probed for a message. At most half are occupied, so only an attacker fills this many. */
+/** Maximum number of slots probed for a message. Half of all slots are free, so only attackers reach it. */
 const maxProbes = 128;
 
 /** Time of a removed message. */
@@ -266,9 +266,9 @@ const never = Number.NEGATIVE_INFINITY;
 
 /**
  * Messages of one application in order of arrival. Numeric arrays hold them, because hundreds of thousands of strings
- * in a map would keep the garbage collector busy. Messages are appended at the end, and dropped at the start. When the
- * end is reached, the rest is copied to new arrays. If an attacker has filled all slots of a message, it replaces
- * another message.
+ * in a map would keep the garbage collector busy. Messages are appended at the end of the arrays, and dropped at the
+ * start. When an array is full, the remaining messages are copied to new arrays. A message whose slots are all
+ * occupied, as by an attacker, replaces another message.
  */
 export class ApplicationMessages {
   /** Unix ms of the newest message. */

@@ -26,7 +26,7 @@ export interface Format<in Deps = never> {
   readonly servers?: (limits: BodyLimits) => readonly Group<Deps>[];
   readonly calls?: readonly FormatCall<Deps>[];
   readonly securitySchemes?: Readonly<Record<string, Json>>;
-  /** Text of the OpenAPI document about everything its operations do not describe. */
+  /** Text of the OpenAPI document about the format as a whole. */
   readonly introduction?: string;
 }
 
@@ -75,7 +75,7 @@ export const IdempotencyKey: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Identifies the message. If the same application key sends it again for the same environment within 10 minutes, it is accepted but not counted again, even after a restart. Without this header every report counts, with one exception: if its `time` is finer than a millisecond, a second report with the same content is a repetition. Pages cannot send this header across origins.',
+    'Identifies the message. If the same application key sends this header again for the same environment within 10 minutes, the message is accepted but not counted again, even after a restart. Without this header every report counts, with one exception: if its `time` is finer than a millisecond, a second report with the same content is a repetition. Pages cannot send this header across origins.',
   schema: { type: 'string', pattern: '^[ -~]{1,255}$' },
 };
 
@@ -83,7 +83,7 @@ export const IdempotencyKey: Parameter = {
 export const Noted: Header = {
   component: 'Noted',
   description:
-    'The first entry that was left out: the code of the note in the ledger, and the path of the entry, if it is known. Names in the path are in ASCII, with other characters as in JSON. A long path is truncated.',
+    'The first entry that was left out: the code of the note in the ledger, and the path of the entry, if the path is known. Names in the path are in ASCII, with other characters as in JSON. A long path is truncated.',
   schema: { type: 'string', pattern: `^(${omissionCodes.join('|')})(; [ -~]{1,${longestPath}})?$` },
 };
 
@@ -137,14 +137,14 @@ const packetHeaders = 'content-type, content-encoding';
 
 const none: Readonly<Record<string, string>> = {};
 
-/** Returns headers that allow a page of `origin` to read the response. Empty unless `origin` is exactly one. */
+/** Returns headers that allow a page of `origin` to read the response. Empty unless `origin` is exactly one origin. */
 export function allowOrigin(origin: string | undefined): Readonly<Record<string, string>> {
   return origin === undefined || !isOneOrigin(origin)
     ? none
     : { 'access-control-allow-origin': origin, vary: 'Origin' };
 }
 
-/** Returns the same headers for a message with an entry that was left out. @param omission see `recordNotes` */
+/** Returns these headers for a message from which an entry was left out. @param omission see `recordNotes` */
 export function notedHeaders(origin: string | undefined, omission: string): Readonly<Record<string, string>> {
   const allowed = allowOrigin(origin);
   const exposed = allowed === none ? none : { 'access-control-expose-headers': notedHeader };
@@ -200,12 +200,12 @@ export const preflightEndpoint = (path: string, operationId: string, sent = pack
 const preflightOperation = (operationId: string, sent: string): Operation => ({
   operationId,
   summary: 'Preflight of a browser',
-  description: 'Any origin may ask, because only the message names the application.',
+  description: 'Allowed for any origin, because only the message names the application.',
   security: [],
   parameters: [Origin],
   responses: {
     204: {
-      description: 'A page may post.',
+      description: 'The page may send the message.',
       headers: {
         ...cors,
         'Access-Control-Allow-Methods': fixed('POST, OPTIONS'),

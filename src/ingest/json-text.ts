@@ -62,7 +62,7 @@ const openBracket = 0x5b;
 const openBrace = 0x7b;
 
 /**
- * Counts the objects and lists of a JSON text before any is built. A few bytes of text can describe empty objects that
+ * Counts the objects and lists of a JSON text before it is parsed. A few bytes of text can describe empty objects that
  * take `JSON.parse` a hundred times the memory.
  * @throws {Refusal} `body_too_large` if there are more objects and lists than the size allows
  */
@@ -87,7 +87,7 @@ function endOfEncodedString(text: Uint8Array, start: number): number {
   return text.length;
 }
 
-/** Maximum characters read of a string: enough for 256 escaped characters. */
+/** Maximum number of characters read from a string: enough for 256 escaped characters. */
 const longestText = 6 * 256;
 
 const beginningBytes = 4096;

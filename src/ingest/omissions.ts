@@ -82,8 +82,8 @@ type Holder = Record<string | number, unknown>;
  * left out, so that it does not discard its neighbours: a value that is too large, not finite, or `null` in place of a
  * number.
  *
- * A field that is a number becomes `NaN`, and a count in a list 0, because its position tells what it counts. Any other
- * map entry is deleted. Any other field or list entry becomes `null`, because list entries are counted.
+ * A field that is a number becomes `NaN`. A count in a list becomes 0, because the position of a count has a meaning.
+ * Any other map entry is deleted. Any other field or list entry becomes `null`, because list entries are counted.
  * @param exact the same body with large numbers as texts (see `quoteLargeNumbers`); it is modified
  * @returns the path of the first value that was left out
  * @throws {Refusal} `invalid_body` with the path of a wrong value

@@ -78,7 +78,7 @@ export interface MessageHandler<Incoming, Message, Sender extends ResolvedSender
   origin?(incoming: Incoming): string | undefined;
   /** Refuses a message by its head alone, before the body is read: 401, 403. */
   authorize?(incoming: Incoming): void;
-  /** Processing of long bodies. If absent, all bodies are processed on this thread. */
+  /** Processing of long bodies. If this is absent, all bodies are processed on this thread. */
   readonly long?: LongMessages<Incoming, Message, Sender>;
   /** Decodes and checks the message. @throws {Refusal} of status 400 */
   check(body: Uint8Array, incoming: Incoming): Message;
@@ -87,8 +87,8 @@ export interface MessageHandler<Incoming, Message, Sender extends ResolvedSender
   /** Adds the whole message to a batch, before it returns. @param key the checked `Idempotency-Key` */
   count(message: Message, sender: Sender, incoming: Incoming, key: string | undefined): CountResult<Outgoing>;
   /**
-   * Passes a message on to the thread that owns the required data. Called if another step throws `NotHere`.
-   * @param body if it was read
+   * Passes a message on to the thread that owns the required data. Called if another step throws `NotHere`. @param body
+   * the body, if it was already read
    */
   passOn?(incoming: Incoming, body: Uint8Array | undefined): Promise<Outgoing>;
   /** @param holder of the claimed key, if that key exists */
@@ -141,7 +141,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     recordRefusal(this.#deps, this.#handler, incoming, refusal, this.#handler.peek(incoming, undefined));
   }
 
-  /** Processes a message. For small bodies this is the only `async` function: each adds a promise to every packet. */
+  /** Processes a message. The only `async` function for small bodies, because each one adds a promise per packet. */
   async #process(incoming: Incoming, arriving: Body | Promise<Body>): Promise<Outgoing> {
     let body: Body;
     try {
@@ -205,7 +205,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     }
   }
 
-  /** Decompresses a body that is not long. A body that fails to decompress costs as much as a long one. */
+  /** Decompresses a body that is not long. A body that fails to decompress costs as much as a long body. */
   #unpackShort(body: SentBody, payer: Payer): Uint8Array | undefined {
     try {
       return this.#handler.long === undefined ? body.unpack() : body.unpackWithin(longBody);

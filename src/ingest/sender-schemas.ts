@@ -48,7 +48,7 @@ export const hashed = {
 
 /**
  * Schema of a map from any name to one kind of value. The pattern is empty because TypeBox's own record pattern,
- * `^.*$`, does not match names with line separators. Their values would pass unchecked.
+ * `^.*$`, does not match names with line separators. The values of such names would pass unchecked.
  */
 export function Named<T extends Type.TSchema>(value: T, options: Type.TObjectOptions = {}) {
   return Type.Unsafe<Readonly<Record<string, Static<T>>>>({

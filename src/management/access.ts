@@ -247,7 +247,7 @@ function checkRecentSignIn({ directory, findAuthTime }: Services, claims: Claims
 export interface Caller {
   /** Id of a user, or client id of an API key. */
   readonly id: string;
-  /** The role in a team; `undefined` if the caller is not in it, or the client may not act there. */
+  /** The role in a team; `undefined` if the caller is not in the team, or the client may not act there. */
   roleIn(teamId: string): Role | undefined;
   readonly teams: readonly string[];
   readonly primaryTeam: string;

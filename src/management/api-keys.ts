@@ -53,7 +53,7 @@ export const apiKeys: Group = {
       operationId: 'createApiKey',
       summary: 'Create an API key',
       description:
-        'The default scope is `write`. `role` stands for the scope of the role. The API key authenticates by a secret, by `publicKeys` or by a `trust`.',
+        'The default scope is `write`. The scope `role` stands for the scope of the role of the API key. The API key authenticates by a secret, by `publicKeys` or by a `trust`.',
       body: NewApiKey,
       responses: { 201: made(ApiKeyShownOnce, 'The API key, with its secret if it has one.') },
       refuses: { ...refusesSettings, plan_limit: describeTierLimit('free', 'apiKeys') },
@@ -70,7 +70,7 @@ export const apiKeys: Group = {
       operationId: 'changeApiKey',
       summary: 'Change an API key',
       description:
-        'The change takes effect immediately, also for tokens of the API key. `publicKeys` and `trust` can only be replaced, not added. Tokens issued for the previous keys or trust remain valid until they expire or the API key is deleted.',
+        'The change takes effect immediately, also for tokens of the API key. `publicKeys` and `trust` can only be replaced, not added. Tokens issued for the previous keys or trust remain valid until the tokens expire or the API key is deleted.',
       body: ApiKeyPatch,
       responses: { 200: jsonResponse(ApiKey, 'The API key after the change.') },
       refuses: { ...refusesSettings, conflict: otherCredential },

@@ -29,7 +29,7 @@ export const audit: Group = {
       operationId: 'listAuditEntries',
       summary: 'Read the audit log of the teams that you are an Admin of, and of the service',
       description:
-        'A page can be short or empty without being the last page. Failed sign-ins to accounts that do not exist, and changes of the installation, do not belong to a team. Only the Admins of the first team, who run the installation, see them.',
+        'A page can be short or empty without being the last page. Failed sign-ins to accounts that do not exist, and changes of the installation, do not belong to a team. Only the Admins of the first team, who run the installation, see these entries.',
       query: { ...paging, ...range, ...filters },
       responses: { 200: page(AuditEntry, 'The latest entry comes first.') },
       async handle({ directory, caller, query }, { accounts }) {

@@ -20,7 +20,7 @@ const { nextText: _, pullRequest: __, ...plainColumns } = columnsIn(Cleanup, 'it
 const columns: Columns = {
   ...plainColumns,
   owners: { description: 'Names of the owners.', example: ['Ada Lovelace'] },
-  tags: { description: 'Words to find the feature by.', example: ['checkout'] },
+  tags: { description: 'Tags of the feature.', example: ['checkout'] },
   code: { description: 'The first places in the code.', example: ['shop/web src/cart.ts:12'] },
   reasons: { description: 'Evidence, as sentences.', example: ['No packet and no report has named it.'] },
 };
@@ -36,7 +36,7 @@ export const cleanup: Group = {
       counted: 'recent',
       summary: 'List the removable features, with evidence and text for a pull request',
       description:
-        'Features that are safe to remove, or that always have the same variant. Archived features are omitted: the team is done with them. Undeclared names with one variant are omitted, too: they can be misspelt. Without `environment`, the verdicts cover all environments.',
+        'Features that are safe to remove, or that always have the same variant. Archived features are omitted, because the team no longer uses these features. Undeclared names with one variant are also omitted, because an undeclared name can be a misspelling. Without `environment`, the verdicts cover all environments.',
       query: {
         ...anyEnvironment.query,
         feature: Type.Optional(
@@ -115,9 +115,9 @@ function showItem(
 }
 
 const nextTexts: Readonly<Record<CleanupItem['next'], string>> = {
-  remove: 'Remove it from the code, then archive it.',
-  keep_variant: 'Keep the branch of its variant, remove the flag, then archive it.',
-  archive: 'The code no longer names it: archive it.',
+  remove: 'Remove the flag from the code, then archive the flag.',
+  keep_variant: 'Keep the branch of the variant, remove the flag from the code, then archive the flag.',
+  archive: 'The code no longer names the flag: archive the flag.',
 };
 
 function asRow({ owners, code, reasons, ...item }: CleanupItem): object {

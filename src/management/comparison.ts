@@ -44,8 +44,8 @@ export const comparison: Group = {
       operationId: 'compareVariants',
       counted: 'now',
       summary: 'Compare the variants of a feature',
-      description: `Covers the complete UTC days that the range touches: by default ${usualDays} days, until yesterday. Each day is compared with
-itself, and the checks of one person are not treated as independent. docs/semantics.md describes the method.`,
+      description: `Covers the complete UTC days that the range touches: by default ${usualDays} days, until yesterday. Variants are compared
+within each day, and the checks of one person are not treated as independent. docs/semantics.md describes the method.`,
       query: {
         ...oneEnvironment.query,
         ...range,

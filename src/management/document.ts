@@ -50,8 +50,8 @@ function oauth2(issuer: string, serviceScope: string): Json {
   };
 }
 
-const introduction = `Every request has the header \`Authorization: Bearer <access token>\`. A token is valid for an hour. It is refused as soon as it is
-invalidated, or its user or API key is deleted.
+const introduction = `Every request has the header \`Authorization: Bearer <access token>\`. A token is valid for an hour. A token is refused as
+soon as the token is invalidated, or its user or API key is deleted.
 
 **Roles.** An Admin manages everything in their teams. A User reads everything, and writes features and metrics. An unknown id
 gets 404. An id of a team that the caller is not in gets 403 \`not_in_team\`. A call that requires an Admin gets

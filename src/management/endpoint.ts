@@ -264,7 +264,7 @@ const inPath: Readonly<Record<string, string>> = {
   keyId: 'Id of the key.',
   feature: 'Name of the feature.',
   metric: 'Name of the metric.',
-  identity: 'The identity, as minted or asserted.',
+  identity: 'The identity: an instance id, or the identity that an application asserted.',
   userId: 'Id of the user.',
   clientId: 'Client id.',
   signInId: 'Id of the sign-in.',

@@ -98,7 +98,7 @@ export const experiments: Group = {
       operationId: 'planExperiment',
       summary: 'Plan an experiment',
       description:
-        'The experiment starts at `startAt`, and its result is frozen when the plan is met. This also declares a feature that was only seen.',
+        'The experiment starts at `startAt`, and its result is frozen when the plan is met. An undeclared feature is declared.',
       body: NewExperiment,
       responses: { 201: made(Experiment, 'The experiment.') },
       refuses: {
@@ -140,7 +140,7 @@ export const experiments: Group = {
       operationId: 'changeExperiment',
       summary: 'Change or stop an experiment',
       description:
-        'After the start, only the name and the hypothesis can be changed. `stop` freezes the current result, marked as stopped early.',
+        'After the start, only the name and the hypothesis can be changed. `stop` freezes the current result, and marks the experiment as stopped early.',
       body: ExperimentPatch,
       responses: { 200: jsonResponse(Experiment, 'The experiment after the change.') },
       refuses: { ...planRefuses, conflict: hasStarted, backpressure: tooManyReports },

@@ -46,7 +46,7 @@ export const passkeys: Group = {
       summary: 'Remove a passkey',
       description:
         'For another user, requires an Admin who is in all teams of the user. Sessions that began with the passkey continue.',
-      responses: { 204: done('The passkey is removed. Users cannot sign in with it.') },
+      responses: { 204: done('The passkey is removed. The user can no longer sign in with this passkey.') },
       refuses: { not_found: missing('passkey') },
       async handle({ directory, callerIn, user, params: { passkeyId } }) {
         await directory.change((tx) => {
@@ -89,8 +89,8 @@ export const totp: Group = {
       operationId: 'removeTotp',
       summary: 'Remove the authenticator app of a user, with the recovery codes',
       description:
-        'Use it if the app is lost, for example. For another user, requires an Admin who is in all teams of the user. If a policy demands a second factor, the user sets up another second factor at the next sign-in.',
-      responses: { 204: done('The app is removed. The user signs in without it.') },
+        'Remove the app if it is lost, for example. For another user, requires an Admin who is in all teams of the user. If a policy demands a second factor, the user sets up another second factor at the next sign-in.',
+      responses: { 204: done('The app is removed. The user signs in without a code.') },
       async handle({ directory, callerIn, user }) {
         await directory.change((tx) => {
           checkManagesSignIn(callerIn(tx), tx.users.get(user.id) ?? user);

@@ -59,16 +59,18 @@ const ownedFilters = {
   tag: Type.Optional(text('Only features with this tag.')),
   mine: Type.Optional(
     boolean(
-      '`true`: only features owned by the caller or one of their teams; `false`: only other features. `@ada` of CODEOWNERS also stands for ada@shop.example, and `@shop/checkout` for a team named Checkout.',
+      '`true`: only features owned by the caller or one of their teams; `false`: only other features. In CODEOWNERS, `@ada` also matches ada@shop.example, and `@shop/checkout` matches a team named Checkout.',
     ),
   ),
 };
 
 const filters = {
   archived: Type.Optional(boolean('`true`: only archived features; `false`: only other features.')),
-  declared: Type.Optional(boolean('`true`: only declared features; `false`: only features that were just seen.')),
+  declared: Type.Optional(boolean('`true`: only declared features; `false`: only undeclared features.')),
   stale: Type.Optional(
-    boolean('`true`: only stale features; `false`: only other features. Based only on the time since the last packet.'),
+    boolean(
+      '`true`: only stale features; `false`: only other features. The filter uses only the time since the last packet.',
+    ),
   ),
   verdict: Type.Optional(
     Type.Union(
@@ -145,7 +147,7 @@ export const features: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'changeFeature',
       summary: 'Change a feature',
-      description: 'This also declares a feature that was only seen.',
+      description: 'An undeclared feature is declared.',
       body: FeaturePatch,
       matches: true,
       responses: { 200: oneTagged(FeatureDetail, 'The feature after the change.') },
@@ -176,7 +178,7 @@ export const features: Group = {
       operationId: 'deleteFeature',
       summary: 'Delete the declaration of a feature',
       description:
-        'The notes and experiments of the feature are deleted. Its counts remain. A feature that was ever seen is still listed.',
+        'The notes and experiments of the feature are deleted. Its counts remain. The feature is still listed if a packet or report has named it.',
       responses: { 204: done('The feature is no longer declared.') },
       handle: ({ directory, application, params }) => deleteFeature(directory, application.id, params.feature),
     }),
@@ -216,7 +218,7 @@ export const featureNotes: Group = {
       access: { within: 'application', least: 'User' },
       operationId: 'addNote',
       summary: 'Add a note to a feature',
-      description: 'The feature can be undeclared, and stays undeclared.',
+      description: 'An undeclared feature also accepts notes, and stays undeclared.',
       body: NewNote,
       responses: { 201: made(Note, 'The note.') },
       refuses: {

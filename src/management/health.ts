@@ -47,7 +47,7 @@ export const health: Group = {
       operationId: 'readHealth',
       summary: 'Read the findings that need attention in an application',
       description:
-        'The rules are those of the alerts and webhook events for the same facts: see `docs/alerts.md`. The findings are computed at most every ten seconds for all callers.',
+        'The alerts and webhook events follow the same rules: see `docs/alerts.md`. The findings are computed at most every ten seconds for all callers.',
       query: anyEnvironment.query,
       responses: { 200: jsonResponse(Health, 'The findings, the most urgent first.') },
       refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },

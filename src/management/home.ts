@@ -24,7 +24,7 @@ export const home: Group = {
       operationId: 'readHome',
       summary: 'Read the state of all applications of your teams',
       description:
-        'Messages of the last 24 hours are current to a few seconds. Flags are judged in the background, so the first response can lack them: see `complete`.',
+        'The counts of messages of the last 24 hours are at most a few seconds old. Flags are judged in the background, so the first response can lack the verdicts: see `complete`.',
       responses: { 200: jsonResponse(Home, 'The applications, and the findings that need attention.') },
       refuses: { backpressure: tooManyReports },
       async handle({ directory, caller }, { findings, teamFigures }) {

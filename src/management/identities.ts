@@ -62,7 +62,12 @@ export const identities: Group = {
       summary: 'Forget an identity, named in the query',
       description:
         'Like `DELETE …/identities/{identity}`, but for any identity. Clients and proxies resolve a path that ends in `.` or `..`, even if it is percent-encoded.',
-      query: { identity: Type.String({ minLength: 1, description: 'The identity, as minted or asserted.' }) },
+      query: {
+        identity: Type.String({
+          minLength: 1,
+          description: 'The identity: an instance id, or the identity that an application asserted.',
+        }),
+      },
       counted: 'now',
       responses: { 204: forgotten },
       refuses: { invalid_query: 'identity is missing', store_unavailable: storeUnavailable.dataNotKept },

@@ -67,7 +67,10 @@ export const identityProviders: Group = {
       operationId: 'listIdentityProviders',
       summary: 'List the identity providers',
       responses: {
-        200: page(IdentityProvider, 'Providers of the operator come first, then the others, the oldest first.'),
+        200: page(
+          IdentityProvider,
+          'The providers that the operator has configured come first, then the other providers, the oldest first.',
+        ),
       },
       handle: (_call, services) =>
         ok({ items: services.providers.all().map((provider) => show(services, provider)), nextCursor: null }),
@@ -77,7 +80,7 @@ export const identityProviders: Group = {
       operationId: 'createIdentityProvider',
       summary: 'Set up an identity provider',
       body: NewIdentityProvider,
-      responses: { 201: made(IdentityProvider, 'The provider. Register its URLs at the provider.') },
+      responses: { 201: made(IdentityProvider, 'The provider. Register the URLs in this response at the provider.') },
       refuses: { ...refusesSettings, plan_limit: tooMany('identity providers', maxProviders) },
       async handle({ directory, body }, services) {
         const provider = await createProvider(directory, body, services.issuerRules);

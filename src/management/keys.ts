@@ -53,7 +53,7 @@ export const keys: Group = {
       operationId: 'createKey',
       summary: 'Create a key',
       body: NewApplicationKey,
-      responses: { 201: made(ApplicationKeyShownOnce, 'The key. It works from now on.') },
+      responses: { 201: made(ApplicationKeyShownOnce, 'The key, which is accepted from now on.') },
       refuses: { invalid_name: nameRule('a key'), plan_limit: describeTierLimit('free', 'keys') },
       async handle({ directory, application, body }) {
         const made = await createKey(directory, application.id, body);
@@ -67,7 +67,7 @@ export const keys: Group = {
       description:
         'Clients that send this token in `Authorization` can report to the routes for Unleash. The token stands for one environment of the application.',
       body: AdoptedToken,
-      responses: { 201: made(ApplicationKey, 'The key. It works from now on.') },
+      responses: { 201: made(ApplicationKey, 'The key, which is accepted from now on.') },
       refuses: {
         invalid_body: tokenRule,
         invalid_name: nameRule('a key'),
@@ -87,7 +87,7 @@ export const keys: Group = {
       summary: 'Rotate a key',
       description:
         'Creates a key of the same type and name. The previous key is accepted for 24 hours, or until it is deleted. An adopted token cannot be rotated.',
-      responses: { 201: made(ApplicationKeyShownOnce, 'The new key. It works from now on.') },
+      responses: { 201: made(ApplicationKeyShownOnce, 'The new key, which is accepted from now on.') },
       refuses: { conflict: rotatedBefore },
       async handle({ directory, application, params }) {
         const rotated = await rotateKey(directory, application.id, params.keyId);

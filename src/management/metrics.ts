@@ -15,9 +15,7 @@ import { endpoint, type Group } from './endpoint.ts';
 import { format, orInRows, respondWithReport } from './format.ts';
 import { created, done, made, page } from './responses.ts';
 
-const declaredFilter = Type.Optional(
-  boolean('`true`: only declared metrics; `false`: only metrics that were just seen.'),
-);
+const declaredFilter = Type.Optional(boolean('`true`: only declared metrics; `false`: only undeclared metrics.'));
 
 /** `/api/v2/applications/{id}/metrics`: metrics that are declared, seen in packets, or both. */
 export const metrics: Group = {

@@ -54,7 +54,7 @@ export const overview: Group = {
       operationId: 'overview',
       summary: 'Read the overview of an environment',
       description: `Without \`to\`, the overview ends now; without \`from\`, it covers seven days. Absent counts are 0. The overview is computed at most
-once a second for all callers, so poll it every second or two, with \`If-None-Match\`.`,
+once a second for all callers, so poll the overview every second or two, with \`If-None-Match\`.`,
       query: { ...oneEnvironment.query, ...overviewRange },
       remembers: true,
       responses: {
@@ -84,7 +84,8 @@ once a second for all callers, so poll it every second or two, with \`If-None-Ma
       operationId: 'overviewUsers',
       counted: 'recent',
       summary: 'Count the users of some features',
-      description: 'Covers the whole UTC days that the range touches. Intended for the rows of the overview on a page.',
+      description:
+        'Covers the whole UTC days that the range touches. A page can use this to show the users of the features that it lists.',
       query: {
         ...oneEnvironment.query,
         ...range,

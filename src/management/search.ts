@@ -36,7 +36,7 @@ export const search: Group = {
       operationId: 'search',
       summary: 'Search features, application keys and users by name',
       description:
-        'A result contains all words. Names that begin with the text come first, then names with a word that begins with it. Keys are also found by their first characters, users by their e-mail address.',
+        'A result contains all words. Names that begin with the text come first, then names with a word that begins with the text. Keys are also found by their first characters, users by their e-mail address.',
       query: {
         q: Type.String({ minLength: 1, maxLength: maxText, description: 'Words to search for.' }),
         limit: Type.Optional(

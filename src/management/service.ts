@@ -62,7 +62,7 @@ export const unattributed: Group = {
       operationId: 'listUnattributed',
       summary: 'List the latest refusals that are not in a ledger',
       description:
-        'The latest kinds of refusals without a known application, since the start of the service: for example with a misspelt or deleted key, or an unreadable body. Refusals with 503 are excluded. `tokens` are tokens of Unleash that no application has adopted. The ledger keeps them, also across a restart.\n\nRefusals can come from the senders of any team. Only the Admins of the first team, who run the installation, see them. For other callers the list is empty.',
+        'The latest kinds of refusals without a known application, since the start of the service: for example with a misspelt or deleted key, or an unreadable body. Refusals with 503 are excluded. `tokens` are tokens of Unleash that no application has adopted. The ledger keeps them, also across a restart.\n\nRefusals can come from the senders of any team. Only the Admins of the first team, who run the installation, see these refusals. For other callers the list is empty.',
       responses: { 200: jsonResponse(UnattributedReport, 'The refusals.') },
       handle({ directory, caller }, { latestUnattributed, store }) {
         if (!isInstallationAdmin(directory, caller)) return ok({ items: [], tokens: [] });

@@ -98,7 +98,7 @@ export const users: Group = {
       access: { within: 'service', least: 'Viewer', scope: 'ingest-adopt', bound: true },
       operationId: 'getMe',
       summary: 'Read the user of the token',
-      description: 'For an API key, the response has the shape of a user.',
+      description: 'For an API key, the response describes the API key with the fields of a user.',
       responses: { 200: jsonResponse(User, 'The user or API key.', { ETag: EntityTagOfUser }) },
       handle({ directory, caller }) {
         const user = directory.users.get(caller.id);
@@ -336,7 +336,7 @@ const notOwn = 'You cannot reset your own password; change it, or ask another Ad
 /** `/api/v2/users/{id}/reset-link` */
 export const resetLinks: Group = {
   tag: 'Reset links',
-  description: 'Links with which invited users accept, and other users choose another password.',
+  description: 'Links with which invited users accept their invitation, and other users choose a new password.',
   endpoints: [
     endpoint('POST /users/:id/reset-link', {
       access: { within: 'user', least: 'Admin', recent: true },

@@ -125,7 +125,7 @@ export const webhooks: Group = {
       operationId: 'testWebhook',
       summary: 'Send a test event',
       description: 'Queues a delivery of the event `webhook.test`.',
-      responses: { 201: made(Delivery, 'The delivery. Read it again for its result.') },
+      responses: { 201: made(Delivery, 'The pending delivery. Read the delivery again for its result.') },
       refuses: { conflict: disabledWebhook },
       async handle(call, services) {
         const { teamId, id } = createPath(call);
@@ -137,7 +137,7 @@ export const webhooks: Group = {
       access,
       operationId: 'listDeliveries',
       summary: 'List the deliveries of a webhook',
-      description: `Lists the last ${maxDeliveries} deliveries. Each is kept for ${keptDays} days after its end.`,
+      description: `Lists the last ${maxDeliveries} deliveries. A finished delivery is kept for ${keptDays} days.`,
       query: paging,
       responses: { 200: page(Delivery, 'The latest delivery comes first.') },
       handle({ directory, team, params, query: { limit, cursor } }, services) {

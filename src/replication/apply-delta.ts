@@ -45,8 +45,8 @@ interface DeltaContext extends DeltaTarget {
 }
 
 /**
- * Adds a delta to the replica, row by row. Call it in a transaction, with `series` turned to the delta's stream. The caller puts
- * `hot`.
+ * Adds a delta to the replica, row by row. Call it in a transaction, with the delta's stream selected in `series`. The
+ * caller writes `hot` to the tables.
  * @param people maximum number of people of an environment whose exposures are kept
  */
 export function applyDelta(target: DeltaTarget, delta: Delta, people: number, refuse: Refuse): void {
@@ -74,7 +74,7 @@ function ownRef({ series, refuse }: DeltaContext, ref: number, place: string, ro
   return undefined;
 }
 
-/** Visits flat rows whose first column is a series. @param environment set if the column has its ordinals */
+/** Visits flat rows whose first column is a series. @param environment set if the column has only ordinals */
 function eachRow(
   applying: DeltaContext,
   place: string,
@@ -110,7 +110,7 @@ function applyCells(applying: DeltaContext, { seen, counts, measurements, sketch
   }
 }
 
-/** Applies counts, which are most of a delta. It allocates nothing for each row. */
+/** Applies counts, which are most of a delta. Allocates no objects per row. */
 function applyCounts(applying: DeltaContext, counts: readonly number[]): void {
   const { hot, series, days } = applying;
   for (let at = 0; at < counts.length; at += 5) {
@@ -171,7 +171,7 @@ function applyMessage(applying: DeltaContext, message: CountedMessage): void {
   applyPeople(applying, message);
 }
 
-/** Merges an imported section, which can be old. Its measurements are summaries of values (see `addSummary`). */
+/** Merges counts of an import, which can be old. Imported measurements are summaries of values (see `addSummary`). */
 function applyImported(applying: DeltaContext, { counts, measurements }: CountedMessage): void {
   const { hot, series } = applying;
   for (let at = 0; at < counts.length; at += 5) {
@@ -185,7 +185,7 @@ function applyImported(applying: DeltaContext, { counts, measurements }: Counted
 }
 
 /**
- * Applies the rows of people, except people forgotten since the delta began.
+ * Applies the rows of people, except rows of people who were forgotten since the delta began.
  * @returns false if the delta is older than the list of forgotten people
  */
 function applyPeople(
@@ -225,7 +225,7 @@ function applyUnresolved(applying: DeltaContext, unresolved: UnresolvedInstance)
 
 /**
  * Adds rows to a person's exposures, unless the environment is full.
- * @param listed first-seen time of a new person, Unix seconds
+ * @param listed time when a new person was first seen, Unix seconds
  * @param rows `ref, first seconds, last seconds, checks, used, viewed`
  */
 function addToPerson({ store, people }: DeltaContext, key: Buffer, listed: number, rows: number[][]): void {

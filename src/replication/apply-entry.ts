@@ -82,11 +82,11 @@ export class ApplyEntry {
       },
     ),
     horizon: reading(bodyDecoder('horizon'), (horizon) => {
-      this.put(); // The horizon reads the tables.
+      this.put(); // The horizon reads the tables, so rows in memory are written first.
       this.#rest = this.#reach(horizon);
     }),
   };
-  /** The unfinished horizon. It can take more than one transaction. */
+  /** The rest of a horizon that takes more than one transaction. */
   #rest: Generator<undefined, void> | undefined;
 
   constructor(target: EntryTarget) {
@@ -168,7 +168,7 @@ export class ApplyEntry {
     else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
   }
 
-  /** Removes messages and series that no stream needs, and data past its retention. This can be repeated. */
+  /** Removes messages and series that no stream needs, and data past its retention. A repetition does no harm. */
   *#reach({ through, since, now, open, nodes }: Horizon): Generator<undefined, void> {
     const { state, messages, totals, forgotten } = this.#target;
     state.set('reached', { through, now, nodes });
@@ -205,7 +205,7 @@ function reading<T>(decode: (body: Buffer) => T, apply: (content: T, entry: Entr
   };
 }
 
-/** Reads a body. An unreadable body is a refused row, so that it does not stop the log. */
+/** Decodes the body of an entry. Reports an unreadable body as a refused row, so that the log continues. */
 function read<T>(entry: Entry, decode: (body: Buffer) => T, refuse: Refuse): T | undefined {
   try {
     return decode(entry.body);
@@ -222,12 +222,13 @@ function isMint({ application, digest, hash, expiresAt, profile }: LoggedMint): 
 
 /** Maximum number of records touched between two pauses. */
 const retiredPerStep = 8;
-/** Maximum number of totals touched between two pauses. Nearly all of them are only read. */
+/** Maximum number of totals touched between two pauses. Nearly all of the totals are only read. */
 const totalsPerStep = 500;
 
 /**
- * Rolls up and deletes data past its retention at `now` (Unix ms), as far as it affects later entries: sums of fractions, listed
- * people, limits. It pauses after each step, and can be repeated. Call each step in a transaction, with nothing unwritten in `hot`.
+ * Rolls up and deletes data past its retention at `now` (Unix ms), as far as it affects later entries: sums of
+ * fractions, listed people, limits. The generator pauses after each step. A repetition does no harm. Run each step in a
+ * transaction, after `hot` was written.
  */
 function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): Generator<undefined, void> {
   const { store, hot, erased, days } = target;
@@ -237,7 +238,7 @@ function* retire(target: DeltaTarget, settings: ReplicaSettings, now: number): G
     yield* untilDone((room) => rollUpMeasurements(store, hot, environment, horizons, room));
     yield* untilDone((room) => {
       const deleted = deleteSketches(store, environment, Math.floor(horizons.days / minutesPerDay), room);
-      if (deleted > 0) hot.sketches.forget(); // A late user must not restore the users of a deleted day.
+      if (deleted > 0) hot.sketches.forget(); // Otherwise a late user would restore the users of a deleted day.
       return deleted;
     });
     days.remove(environment, Math.floor(horizons.days / minutesPerDay));

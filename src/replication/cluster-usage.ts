@@ -36,13 +36,13 @@ interface ClusterUsageDeps {
   readonly committer: SpoolCommitter;
   readonly store: UsageTables;
   readonly digestSecret: Buffer;
-  /** Keeps the counts and accounts of this node before they are replaced. `bytes` is the size of everything kept. */
+  /** Keeps the counts and accounts of this node before they are replaced. `bytes` is the size of all kept content. */
   readonly setAside: { readonly bytes: number; keep(lost: 'usage'): Promise<void> };
   /** Time limit for shipping at shutdown. */
   readonly shippingMs: number;
   readonly health: Pick<StoreHealth, 'ready' | 'reason' | 'failed'>;
   readonly clock: Clock;
-  /** Called when the thread has failed, so nothing more would be shipped. */
+  /** Called when the thread has failed. Without the thread, counts are no longer shipped. */
   readonly fatal: (reason: string) => void;
   readonly accountsVersion: () => number;
   findLane(application: number): Pick<Lane, 'submit'>;
@@ -52,7 +52,7 @@ interface ClusterUsageDeps {
 const storeFails = 'the store does not accept data; see the log';
 const joining = 'this node has not joined the cluster yet';
 const away = 'this node cannot follow PostgreSQL; see the log';
-/** A node without a heartbeat for this long is stopped or cut off from PostgreSQL. */
+/** Time without a heartbeat after which a node counts as stopped or cut off from PostgreSQL. */
 const silentMs = 10_000;
 const refusals: Readonly<Record<Refuses, string>> = {
   copied:
@@ -77,7 +77,7 @@ export class ClusterUsage implements UsageStore {
   #isFull = false;
   #hasEnded = false;
   #isClosing = false;
-  /** True once the committer closes: nothing more can be sealed. */
+  /** True once the committer is closing. Seals are impossible from then on. */
   #isOver = false;
   #onTold: () => void = () => {};
   #onForgotten: () => void = () => {};
@@ -124,7 +124,7 @@ export class ClusterUsage implements UsageStore {
     this.#onForgotten = listener;
   }
 
-  /** Only rolls up counts. The log determines everything else that replicas hold. */
+  /** Only rolls up counts. The log determines all other content of a replica. */
   async maintain(_application: number, step: Maintenance): Promise<number> {
     if (step.task === 'deletion') return 0;
     return this.#thread.call('maintain', step);
@@ -182,7 +182,7 @@ export class ClusterUsage implements UsageStore {
     await Promise.all([this.store.lmdb.close(), this.#deps.spool.close()]);
   }
 
-  /** Seals after committing everything that was admitted before the watermark. */
+  /** Waits until all packets admitted before the watermark are committed, then seals. */
   async #seal(request: SealRequest): Promise<SealResult> {
     const { committer, accountsVersion, settled } = this.#deps;
     const watermark = { ...request.watermark, version: accountsVersion() };
@@ -204,7 +204,7 @@ export class ClusterUsage implements UsageStore {
     this.#onTold();
   }
 
-  /** Returns a committer that ships everything before it closes, after the last packet is on disk. */
+  /** Returns a committer whose `close` ships all counts after the last packet is on disk. */
   #shippingAtItsEnd(committer: SpoolCommitter): Committer {
     const close = async () => {
       await Promise.race([
@@ -224,7 +224,7 @@ export class ClusterUsage implements UsageStore {
   }
 }
 
-/** Replaces errors of PostgreSQL by one without a host, for unauthenticated senders. @throws {Refusal} */
+/** Replaces an error of PostgreSQL by an error without the host, for unauthenticated senders. @throws {Refusal} */
 function orUnavailable<T>(result: Promise<T>): Promise<T> {
   return result.catch((error) => {
     throw error instanceof Refusal ? error : postgresAway();

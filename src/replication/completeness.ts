@@ -2,7 +2,7 @@ import { postgresAway } from '../contract/errors.ts';
 
 interface OwnProgress {
   readonly acknowledged: number;
-  /** Packets acknowledged before `through` (Unix ms) are in the deltas up to `throughSeq`. */
+  /** Packets acknowledged before `through` (Unix ms) are in the deltas up to number `throughSeq`. */
   readonly through: number;
   readonly throughSeq: number;
 }
@@ -12,7 +12,7 @@ interface FollowProgress {
   readonly isAtEnd: boolean;
   /** True if the replica was loaded from a snapshot, or emptied. */
   readonly isLoaded: boolean;
-  /** The time up to which that state is complete: see `shown`. */
+  /** The time up to which the reported state is complete: see `shown`. */
   readonly through: number;
 }
 
@@ -40,9 +40,9 @@ export class Completeness {
   }
 
   /**
-   * Returns the time before which everything acknowledged is in the log, as of the last heartbeat. Call it before
+   * Returns the time before which all acknowledged packets are in the log, as of the last heartbeat. Call it before
    * applying the log, because another heartbeat can come while the log is applied.
-   * @param othersThrough the same time of the other streams; `undefined` if there are none
+   * @param othersThrough the same time for the other streams; `undefined` without other streams
    */
   shown(othersThrough = Number.POSITIVE_INFINITY): number {
     return Math.min(this.ownThrough, othersThrough);
@@ -57,7 +57,7 @@ export class Completeness {
 }
 
 export interface Progress {
-  /** All that this node acknowledged before this time (Unix ms) is applied, with all that others had shipped. */
+  /** All packets are applied that this node acknowledged before this time (Unix ms), or other nodes had shipped. */
   readonly ownThrough: number;
   /** See `Completeness.known`. */
   readonly completeThrough: number | undefined;
@@ -73,9 +73,9 @@ interface PendingRequest {
   readonly refused: (error: Error) => void;
 }
 
-/** Time that a report waits for this node's own counts. After that, it states the time through which it is complete. */
+/** Maximum time that a report waits for the counts of this node. Then it states how complete it is. */
 const patienceMs = 1000;
-/** Time within which an entry of this node is applied. After that, its sender is asked to retry. */
+/** Maximum time that a request waits until its entry is applied. Then the sender is asked to retry. */
 const entryMs = 5000;
 
 /** Requests that wait for the progress of the replica. */
@@ -87,8 +87,10 @@ export class RequestQueue {
   }
 
   /**
-   * Resolves when the replica has everything that this node acknowledged until now, with the time through which it is complete.
-   * @param now PostgreSQL's time, Unix ms @param at monotonic time
+   * Resolves when the replica has all packets that this node has acknowledged. The result is the time through which the
+   * replica is complete.
+   * @param now PostgreSQL's time, Unix ms
+   * @param at monotonic time
    */
   report(now: number, at: number): Promise<number> {
     return this.#wait({ isReport: true, has: ({ ownThrough }) => ownThrough >= now, until: at + patienceMs });
@@ -114,7 +116,7 @@ export class RequestQueue {
     });
   }
 
-  /** Refuses reports, because PostgreSQL is away. Entries already in the log can still be applied in time. */
+  /** Refuses waiting reports, because PostgreSQL is away. Waiting entries continue: the log can already have them. */
   fail(): void {
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({ isReport }) => !isReport);

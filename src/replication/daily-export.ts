@@ -53,8 +53,8 @@ const sliceMs = 2;
 
 /**
  * Writes the usage of complete days to PostgreSQL tables, for programs that read SQL. One node at a time writes, under
- * a lease. Concurrent or killed writers do no harm: each row is what a replica has at a position of the log, and a row
- * of an earlier position never replaces one of a later position.
+ * a lease. Concurrent or killed writers do no harm: each row holds the counts at a position of the log, and never
+ * replaces a row of a later position.
  * @returns `undefined` if another node holds the lease, or this node is not at the end of the log
  */
 export async function exportDays(deps: DailyExportDeps): Promise<ExportResult | undefined> {
@@ -126,7 +126,7 @@ function writeDay(deps: DailyExportDeps, tables: DailyTables, { environment, day
   });
 }
 
-/** @param read gets a snapshot, and the last entry applied in it */
+/** @param read called with a snapshot and the last entry that the snapshot includes */
 async function reading<T>(store: ReplicaStore, read: (at: Snapshot, applied: LogPosition) => Promise<T>): Promise<T> {
   const at = openSnapshot(store.lmdb);
   try {
@@ -146,7 +146,7 @@ async function* slowly<T>({ clock }: DailyExportDeps, steps: Iterable<T | undefi
   }
 }
 
-/** Yields the days of a range that are due, with the position that their rows must have. `undefined` is a pause. */
+/** Yields the due days of a range, with the position that their rows must have. Yields `undefined` to pause. */
 function* dueDays(
   store: ReplicaStore,
   written: WrittenUntil,
@@ -174,7 +174,7 @@ function* dueDays(
 
 const lastMinute = 2 ** 32 - 1;
 
-/** The first day from `day` on with counts or users in an environment. */
+/** Returns the first day from `day` on with counts or users in an environment. */
 function nextDay(store: ReplicaStore, environment: number, day: number, at: Snapshot): number {
   let next = Number.POSITIVE_INFINITY;
   const places = { from: computePlace(day * minutesPerDay), to: computePlace(lastMinute) };
@@ -190,7 +190,7 @@ function nextDay(store: ReplicaStore, environment: number, day: number, at: Snap
 }
 
 /**
- * Reads the usage of an environment on a day, as the usage report by days shows it. `undefined` is a pause.
+ * Reads the usage of an environment on a day, as the usage report by days shows it. Yields `undefined` to pause.
  * @param day since the epoch
  */
 function* dailyRows(
@@ -257,7 +257,7 @@ interface WrittenUntil {
 /** The usage of a variant on a day, or of all variants of a feature. */
 interface DailyRow extends Counts {
   readonly feature: string;
-  /** `featureItself` for all variants. */
+  /** Name of the variant; `featureItself` for the sum of all variants. */
   readonly variant: string;
   readonly users: number;
 }
@@ -316,7 +316,7 @@ class DailyTables {
     return new Map(rows.map(({ environment, day, position }) => [`${environment} ${day}`, Number(position)]));
   }
 
-  /** Registers a day before its first row is written, so that its rows are found when the day is removed. */
+  /** Registers a day before its first row is written, so that the removal of the day finds its rows. */
   async begin({ environment, day }: DailyPlace): Promise<void> {
     await this.#session.query({
       name: 'fm-daily-begin',
@@ -325,7 +325,7 @@ class DailyTables {
     });
   }
 
-  /** Writes rows, except over rows of a later position. */
+  /** Writes rows, but does not replace rows of a later position. */
   async put({ environment, day, applied }: DailyPlace, rows: readonly DailyRow[]): Promise<void> {
     const column = (name: 'checks' | 'used' | 'viewed' | 'users') => rows.map((row) => whole(row[name]));
     await this.#session.query({

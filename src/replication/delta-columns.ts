@@ -20,7 +20,7 @@ import {
   readChunk,
 } from '../storage/lmdb/sketches.ts';
 
-/** A delta has an unknown format, or a value that no node writes. */
+/** Error for a delta with an unknown format, or with a value that no node writes. */
 export class DeltaUnreadable extends Error {
   override readonly name = 'DeltaUnreadable';
 }
@@ -49,16 +49,16 @@ function fail(what: string): never {
   throw new DeltaUnreadable(`it has invalid ${what}`);
 }
 
-/** Reports a refused row. If it is missing, one invalid row makes the whole delta unreadable. */
+/** Reports a refused row. Without this callback, one invalid row makes the whole delta unreadable. */
 export type Refuse = (place: string, reason: string, row: unknown) => void;
 
 /** The encoding and validation of a value of a delta. */
 export interface Column<T> {
   pack(value: T): unknown;
-  /** Decodes a value that this node encoded, without checks. */
+  /** Decodes a value that this node encoded. Does not check the value. */
   unpack(packed: unknown): T;
   /**
-   * Decodes and checks a value, whoever encoded it.
+   * Decodes and checks a value from any node.
    * @param name name for messages
    * @throws {DeltaUnreadable}
    */
@@ -94,7 +94,7 @@ export function bytes(...lengths: number[]): Column<Uint8Array> {
   return valid((value) => value instanceof Uint8Array && lengths.includes(value.length));
 }
 
-/** Returns a column of flat rows of numbers. @param place name of invalid rows, if it is not the column's */
+/** Returns a column of flat rows of numbers. @param place name for invalid rows; by default the name of the column */
 export function numbers(columns: readonly IsValid[], place?: string): Column<readonly number[]> {
   const width = columns.length;
   const isRight = (each: unknown, at: number) => typeof each === 'number' && columns[at % width]!(each);
@@ -149,7 +149,7 @@ export function rows<T>(columns: Columns<T>, check?: (each: Readonly<T>) => void
   };
 }
 
-/** Checks that a value is a list. @throws {DeltaUnreadable} if it is not, or has another length */
+/** Checks that a value is a list. @throws {DeltaUnreadable} if the value is not a list, or has another length */
 function list(value: unknown, what: string, length?: number): unknown[] {
   return Array.isArray(value) && (length === undefined || value.length === length) ? value : fail(what);
 }
@@ -220,7 +220,7 @@ export const shownTextOrNull = valid<string | null>(isTextOrNull);
 export const transports = valid<Transport>((value) => transportNames.includes(value as Transport));
 export const routes = valid<SenderRoute>((value) => senderRoutes.includes(value as SenderRoute));
 
-/** The text of a subject. It is stored as part of a row, so it must be exactly what `encodeDimensions` writes. */
+/** The text of a subject. It is stored in a row, so it must be in the exact form of `encodeDimensions`. */
 export const subjects = valid<string>(isSubject);
 export const subjectsOrNone = valid<string>((value) => value === '' || isSubject(value));
 

@@ -44,14 +44,14 @@ import {
 /**
  * A delta holds what a stream has counted since its previous delta. A stream is one process of a node. Series are
  * identified by the refs of the node's spool (see `seriesRef`). Columns are encoded in order of declaration, without
- * names. Rows of numbers are flat. Format 1, which earlier releases read, lacks the last two columns and the routes
- * after `metrics`. Format 1 is written unless a delta needs a column or route of the latest format. Interim builds
- * wrote format 2.
+ * their names. Rows of numbers are one flat list. Format 1, which earlier releases read, lacks the last two columns and
+ * the routes after `metrics`. Format 1 is written unless a delta needs a column or route of the latest format. Interim
+ * builds wrote format 2.
  */
 const deltaFormat = 3;
 const interim = 2;
 
-/** Maximum inflated size of a body. Only a report with many thousand entries makes a delta come near this limit. */
+/** Maximum inflated size of a body. Only deltas with a report of many thousand entries come near this limit. */
 const maxInflated = 64 * 1024 * 1024;
 
 const packr = new Packr({ useRecords: false });
@@ -77,12 +77,12 @@ const unresolvedColumns = {
   ...hashes,
   /** Time of use, Unix seconds. */
   seconds: word,
-  /** `ref, minute, checks, used, viewed`; a row of the environment as a whole has no counts */
+  /** `ref, minute, checks, used, viewed`; a row for a whole environment has no counts */
   rows: numbers([isAnyRef, isMinute, isAmount, isAmount, isAmount], 'unresolved'),
 };
 const unresolved = rows(unresolvedColumns);
 
-/** A message that counts once on all nodes together. Its content is separate until the replicas decide. */
+/** A message that counts once, even if several nodes receive it. The replicas decide which copy counts. */
 const messageColumns = {
   identity: bytes(16),
   /** Time of the message, Unix ms. */
@@ -175,7 +175,7 @@ const contentColumns = {
     lastAt: number(isValue),
     example: examples,
   }),
-  /** A use of an instance id, which extends its life until `expiresAt` (Unix ms). */
+  /** A use of an instance id. The use extends the life of the id until `expiresAt` (Unix ms). */
   uses: rows({ application: word, ...hashes, expiresAt: number(isValue) }),
   unresolved,
 };
@@ -237,7 +237,7 @@ function hasLaterRoute({ senders, ledger }: Delta): boolean {
   return senders.some(({ route }) => isLaterRoute(route)) || ledger.some(({ subject }) => isLaterSubject(subject));
 }
 
-/** The encoding of a stored record of the open delta. It is not checked here: the replica checks the delta. */
+/** The encoding of a stored record of the open delta. Only the replica checks the delta. */
 const stored = <T>({ pack, unpack }: Column<T>) => ({
   encode: (value: T): Buffer => packr.pack(pack(value)),
   decode: (packed: Uint8Array): T => unpack(packr.unpack(packed)),
@@ -254,7 +254,7 @@ export const cumulativeRecord = {
 };
 export const totalRecord = stored(row(totalColumns));
 
-/** Converts a cumulative message of an interim build, which counts in full. */
+/** Converts a cumulative message of an interim build, whose counts all apply. */
 function fromInterim({ identity, at, counts, measurements }: Of<typeof interimMessage>): CumulativeMessage {
   const rows: number[] = [];
   for (let row = 0; row < counts.length; row += 3) rows.push(counts[row]!, rowKind.variant, counts[row + 2]!);
@@ -266,7 +266,7 @@ function fromInterim({ identity, at, counts, measurements }: Of<typeof interimMe
   return { ...unknown, identity, at, repeats: repeats.never, bucket, measuredAt, rows };
 }
 
-/** Returns the format of a body if this version does not know it. */
+/** Returns the format of a body; `undefined` if this version knows the format. */
 export function laterFormat(body: Uint8Array): number | undefined {
   const found = body[0] ?? 0;
   return found > deltaFormat ? found : undefined;
@@ -290,7 +290,7 @@ export function decodeDelta(body: Uint8Array, refuse?: Refuse): Delta {
     }
     return { ...earlierFormat.read(content, 'delta', refuse), cumulative: [], totals: [] };
   } catch (error) {
-    // Any other failure to read is also the fault of the body.
+    // All other errors are also due to an invalid body.
     if (error instanceof DeltaUnreadable) throw error;
     throw new DeltaUnreadable((error as Error | undefined)?.message ?? 'it cannot be read');
   }

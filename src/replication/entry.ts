@@ -18,10 +18,10 @@ export interface StoredEntry extends LogEntry<Buffer> {
   readonly seq: number;
 }
 
-/** An entry to apply. All nodes apply them in the order of positions, so the last one applied determines the content of a replica. */
+/** An entry to apply. All nodes apply entries in order, so the last one determines the content of a replica. */
 export type Entry = Whole<StoredEntry>;
 
-/** A minted instance id, as its hash: readers of the log cannot use the id. */
+/** A mint with the hash of its instance id, so that readers of the log cannot use the id. */
 export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   /** See `digestIdentity`. */
   readonly digest: Uint8Array;
@@ -29,17 +29,17 @@ export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   readonly hash: Uint8Array;
 }
 
-/** The progress of all streams. Replicas can drop data that only earlier deltas need. */
+/** The progress of all streams. With it, replicas can drop data that only earlier deltas need. */
 export interface Horizon {
   /** All streams have shipped what they acknowledged before this time (Unix ms). */
   readonly through: number;
-  /** All streams began their current deltas after applying this position. */
+  /** All nodes had applied this position of the log when they began their current deltas. */
   readonly since: number;
-  /** PostgreSQL's time, Unix ms. Every node applies retention by it. */
+  /** PostgreSQL's time, Unix ms. Every node applies retention by this time. */
   readonly now: number;
   /** The open streams. Replicas can drop data that only other streams need. */
   readonly open: readonly string[];
-  /** The nodes, logged in case PostgreSQL is lost. */
+  /** The nodes. A database that is filled after a loss of PostgreSQL gets its list of nodes from here. */
   readonly nodes: readonly LoggedNode[];
 }
 
@@ -58,7 +58,7 @@ export type ErasedThings = Pick<Deletion, 'application' | 'environments' | 'whol
 
 /** The bodies of entries by kind, except deltas. */
 export interface EntryBodies {
-  /** Mints that shared a commit. */
+  /** The mints of one commit. */
   readonly mint: readonly LoggedMint[];
   readonly forget: Forgotten;
   readonly erase: ErasedThings;
@@ -85,7 +85,7 @@ export function loggedMint({ instanceId, ...mint }: Mint): LoggedMint {
   return { ...mint, digest, hash: createHash('sha256').update(instanceId).digest() };
 }
 
-/** Settings that all replicas must share, because their content depends on them. The last ones in the log apply. */
+/** Settings that determine the content of replicas, so all nodes share them. The last settings in the log apply. */
 export interface ReplicaSettings extends SeriesLimits, Retention {
   /** Maximum number of people of an environment whose exposures are kept. */
   readonly identities: number;
@@ -113,7 +113,7 @@ export function sameSettings(one: ReplicaSettings, other: ReplicaSettings): bool
 /**
  * Checks the settings of an entry.
  * @param before values for settings that an earlier version does not log
- * @throws {Error} if they are invalid
+ * @throws {Error} if a setting is invalid
  */
 export function settingsAfter(before: ReplicaSettings, said: Partial<ReplicaSettings>): ReplicaSettings {
   const settings = { ...before, ...said };

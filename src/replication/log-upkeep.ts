@@ -10,13 +10,13 @@ interface SnapshotDeps {
   readonly replica: Replica;
   readonly directory: string;
   readonly log: Log;
-  /** Minimum growth of the log before a snapshot is made. It must also exceed the size of the previous snapshot. */
+  /** Minimum growth of the log before a snapshot. It must also exceed the size of the previous snapshot. */
   readonly leastBytes: number;
 }
 
 /** Age of a lease after which its builder is considered gone. */
 const leaseMs = 15_000;
-/** Time that bodies of entries are kept after a snapshot covers them, for nodes that are slightly behind. */
+/** Time that bodies of entries are kept after a snapshot includes them, for nodes that are slightly behind. */
 const bodiesMs = 3_600_000;
 
 /** Finds the newest complete snapshot. */
@@ -118,8 +118,8 @@ export async function uploadParts(
 }
 
 /**
- * True if a snapshot is due. A forgotten person is in earlier entries and snapshots until a new one replaces them. If
- * PostgreSQL has lost entries, a snapshot of a node that has applied them lets other nodes skip the gap.
+ * True if a snapshot is due. Earlier entries and snapshots contain a forgotten person until a new snapshot replaces
+ * them. If PostgreSQL has lost entries, a snapshot of a node that has applied them lets other nodes skip the gap.
  */
 async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   const newest = await newestSnapshot(session);
@@ -139,13 +139,13 @@ async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
 const idsMs = 86_400_000;
 /** Number of latest changes kept regardless of age, for idle nodes. */
 const keptChanges = 1000;
-/** Time that a deregistered or forgotten node is listed. Each heartbeat reads the list. */
+/** Time that a deregistered or forgotten node stays in the list, which each heartbeat reads. */
 const nodesMs = 7 * 86_400_000;
 const refusedMs = 7 * 86_400_000;
 /** Rows removed by one statement. */
 const stepRows = 1000;
 
-/** Trims both logs in small steps. Every node can do it. @returns the number of entries whose bodies were removed */
+/** Trims both logs in small steps, on any node. @returns the number of entries whose bodies were removed */
 export async function trimLogs(session: PostgresSession): Promise<number> {
   const until = async (name: string, text: string, ...values: (string | number)[]) => {
     for (let touched = 0; ; ) {

@@ -13,8 +13,8 @@ interface NewEntry {
 }
 
 /**
- * Returns a statement that appends entries of one kind. Deltas are of one stream, in order. It fails with a division by
- * zero if there is no head, since the database can be in the middle of a restore.
+ * Returns a statement that appends entries of one kind; deltas must belong to one stream, and be in order. The
+ * statement fails with a division by zero if there is no head, because the database can be in the middle of a restore.
  */
 function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string): Statement {
   const rows = entries.map((_, at) => `($${3 * at + 5}::bigint, $${3 * at + 6}::bigint, $${3 * at + 7}::bytea)`);
@@ -40,8 +40,8 @@ function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string):
 const maxWaiting = 10_000;
 
 /**
- * Appends entries other than deltas. A duplicate of such an entry does no harm. So there is no fence, and an entry with
- * an unknown result is sent again.
+ * Appends entries other than deltas. A duplicate of such an entry does no harm, so no fence is needed. An entry with an
+ * unknown result is sent again.
  */
 export class LogAppender {
   readonly #session: PostgresSession;
@@ -79,8 +79,8 @@ export class LogAppender {
   }
 
   /**
-   * Appends the progress of all open streams, unless a node did so within `everyMs`. The head is locked before the streams are read,
-   * so that everything they have shipped is in the log before this entry.
+   * Appends the progress of all open streams, unless a node appended it within the last `everyMs`. The head is locked
+   * before the streams are read, so that all deltas that they have shipped are in the log before this entry.
    */
   horizon(everyMs: number): Promise<boolean> {
     return this.#session.transaction(async (run) => {
@@ -111,13 +111,13 @@ export class LogAppender {
 }
 
 /**
- * Appends consecutive deltas of one stream to the log. The row of the stream is a fence: it must name the delta before
- * the first of these. So each delta is in the log once, even if it is sent several times. Every transaction locks the
- * row of the stream before the head, which prevents deadlocks.
- * @param before the previous delta, since a copy of the directory can have shipped another; `undefined` if the previous
- * delta is no longer kept
- * @returns PostgreSQL's time, Unix ms; `undefined` if the fence rejected them: nothing was appended
- * @throws {PostgresError} `unknown_outcome` if it is unknown whether they are in the log
+ * Appends consecutive deltas of one stream to the log. The row of the stream is a fence: the row must name the delta
+ * before the first delta to append. So each delta is in the log once, even if it is sent several times. Every
+ * transaction locks the row of the stream before the head, which prevents deadlocks.
+ * @param before the previous delta, because a copy of the directory can have shipped another one under this number;
+ * `undefined` if the previous delta is no longer kept
+ * @returns PostgreSQL's time, Unix ms; `undefined` if the fence rejected the deltas: nothing was appended
+ * @throws {PostgresError} `unknown_outcome` if it is unknown whether the deltas are in the log
  */
 export async function ship(
   session: PostgresSession,
@@ -149,8 +149,8 @@ export function hashDelta(body: Uint8Array): Buffer {
 }
 
 /**
- * Creates the row of a stream that has nothing in the log. It fails if the table has no primary key. A restore creates
- * keys after the rows, so the row can still arrive.
+ * Creates the row of a stream that has nothing in the log. Fails if the table has no primary key: a restore creates
+ * keys after the rows, so it can still insert the row.
  */
 export async function register(session: PostgresSession, stream: string, directory: string): Promise<void> {
   await session.query({

@@ -103,11 +103,11 @@ interface NodeRow {
 }
 
 /**
- * Claims the directory's row for this process, which can then ship the streams of earlier processes. `streams` are the
- * streams of the directory. A database filled from a replica can list some of them under an unknown directory. Nothing
- * is written before it is certain that no other process uses the directory.
+ * Claims the directory's row for this process, which can then ship the streams of earlier processes. A database filled
+ * from a replica can list some of the directory's `streams` under an unknown directory. Nothing is written before it is
+ * certain that no other process uses the directory.
  * @throws {JoinRefusal} another process uses a copy of this directory, or the clocks differ
- * @throws {PostgresSetupError} the database is another one
+ * @throws {PostgresSetupError} this is another database than before
  */
 async function join(
   session: PostgresSession,
@@ -135,7 +135,7 @@ async function join(
   }
 }
 
-/** True if a heartbeat came after the first read. An earlier one proves nothing: it is a promoted standby's. */
+/** True if a heartbeat came after the first read. An earlier heartbeat can come from a promoted standby. */
 function isAlive(first: NodeRow, { heartbeat }: NodeRow): boolean {
   return first.heartbeat === null || (heartbeat !== null && heartbeat > first.heartbeat);
 }
@@ -215,7 +215,7 @@ interface Heartbeat {
   /** Version of the accounts: see `Delta`. */
   readonly version: number;
   readonly seq: number;
-  /** Everything acknowledged before this time is in the log; `undefined` if some acknowledged data is not. */
+  /** All packets acknowledged before this time are in the log; `undefined` if some acknowledged packet is not. */
   readonly idleThrough: number | undefined;
   /** The streams to report, including streams of earlier processes. */
   readonly streams: readonly string[];
@@ -231,7 +231,7 @@ export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'
   readonly isOurs: boolean;
   /** The requested streams, and the open streams of the directory. */
   readonly streams: readonly (PostgresStream & { readonly stream: string })[];
-  /** All that other open streams acknowledged before this time is in the log; `undefined` if there are none. */
+  /** All packets that other open streams acknowledged before this time are in the log; `undefined` if there are none. */
   readonly othersThrough: number | undefined;
   /** Changes when another server has become the primary, or the database was restored. */
   readonly timeline: string;
@@ -239,7 +239,7 @@ export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'
 
 /**
  * Sends the heartbeat of this node, and reads the state of the cluster, in one statement that commits synchronously.
- * The commit confirms that state, and that deltas acknowledged before it are replicated.
+ * The commit confirms that this state and all earlier acknowledged deltas are replicated.
  */
 export async function sendHeartbeat(session: PostgresSession, said: Heartbeat): Promise<PostgresView> {
   const { rows } = await session.query<{ view: PostgresView }>({

@@ -29,8 +29,8 @@ export interface NodeFacts {
 
 /**
  * Reason why a node must not count.
- * - `copied`: its directory is a copy, or was copied. Its counts cannot be distinguished from the counts of the other
- *   process
+ * - `copied`: its directory is a copy, or was copied. PostgreSQL cannot distinguish its counts from the counts of the
+ *   other process
  * - `closed`: its stream was closed. Its counts are shipped only after a restart
  */
 export type Refuses = 'copied' | 'closed';

@@ -36,7 +36,7 @@ export class NodeLoop {
   readonly #loop = new Loop(() => this.#runOnce());
   readonly #awaited = new RequestQueue();
   view: PostgresView | undefined;
-  /** True after PostgreSQL was away and can have reverted to an earlier state: the next step is a heartbeat. */
+  /** True if PostgreSQL was away, so that it can have reverted to an earlier state: the next step is a heartbeat. */
   #mustLook = true;
   #hasSettings = false;
   #heartbeatAt = Number.NEGATIVE_INFINITY;
@@ -59,7 +59,7 @@ export class NodeLoop {
     return this.#refusal?.message;
   }
 
-  /** True if the replica had everything at the last heartbeat. */
+  /** True if the replica had applied the whole log at the last heartbeat. */
   get isCaughtUp(): boolean {
     return this.view !== undefined && !this.#isBehind;
   }
@@ -76,8 +76,8 @@ export class NodeLoop {
   }
 
   /**
-   * Resolves when the replica has everything that this node has acknowledged and other nodes have shipped. The result
-   * is the time through which the replica is complete.
+   * Resolves when the replica has all counts that this node has acknowledged or other nodes have shipped. The result is
+   * the time through which the replica is complete.
    * @throws {ApiError} `postgres_unavailable`
    */
   freshen(): Promise<number> {
@@ -115,7 +115,7 @@ export class NodeLoop {
     }
   }
 
-  /** Ships and deregisters, after the last packet was acknowledged. @returns true if that succeeded */
+  /** Ships all counts and deregisters the node, after the last packet. @returns true if that succeeded */
   end(): Promise<boolean> {
     this.#ended ??= this.#end();
     return this.#ended;
@@ -130,7 +130,7 @@ export class NodeLoop {
     });
   }
 
-  /** Does the work of each second, while a step takes longer. */
+  /** Does the work that is due each second, during a step that takes longer. */
   async #goOn(): Promise<void> {
     if (!this.#isHeartbeatDue) return;
     await this.#sealing.advance(this.view!.at);
@@ -148,7 +148,7 @@ export class NodeLoop {
     await this.#follow();
   }
 
-  /** Logs the settings before any delta, because they limit its names. The node that started last decides. */
+  /** Logs the settings before any delta, because they limit its names. The last started node decides. */
   async #logSettings(): Promise<void> {
     if (this.#hasSettings) return;
     const { replica, appender, settings } = this.#deps;
@@ -215,7 +215,7 @@ export class NodeLoop {
     const isThere = isSameEntry(replica.applied, head) && !replica.isLoading;
     const kinds = isThere ? new Set<string>() : await this.follower.step();
     if (kinds.has('forget')) await main.forgotten();
-    // Counts of a forgotten person must not stay in a delta that was begun earlier.
+    // A new delta begins now, because the current one can contain counts of a forgotten person.
     if (kinds.has('forget') || kinds.has('erase')) this.#sealing.ask();
     const isAtEnd = replica.applied.position >= head.position;
     this.completeness.followed({ isAtEnd, isLoaded: kinds.has('snapshot'), through });
@@ -287,13 +287,13 @@ export class NodeLoop {
   }
 }
 
-/** Repeats an action after a pause, or immediately when rung. */
+/** Repeats an action: after a pause, or immediately on a call of `ring`. */
 export class Loop {
   readonly #round: () => Promise<number>;
   #isRung = false;
   #wake: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
-  /** True if no further round is to start. */
+  /** True once the loop starts no further round. */
   isEnding = false;
 
   /** @param round must not throw; resolves with the longest pause before the next round, ms */

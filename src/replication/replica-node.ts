@@ -20,10 +20,10 @@ interface ReplicaNodeDeps extends Omit<NodeDeps, 'link' | 'time' | 'appender'> {
 /** Minimum interval between reads of the spool's size. */
 const levelEveryMs = 500;
 const tellEveryMs = 250;
-/** Minimum size of a spool that is logged. */
+/** Minimum size of a spool whose growth is logged. */
 const leastSaidBytes = 32 * 2 ** 20;
 
-/** Connects the disk of a node with PostgreSQL. It runs in the only thread that writes the replica. */
+/** Ships the spool of a node, and applies the log to its replica. Runs in the only thread that writes the replica. */
 export class ReplicaNode {
   readonly #deps: NodeDeps;
   readonly #loop: NodeLoop;
@@ -68,7 +68,7 @@ export class ReplicaNode {
     await this.#loop.applied(await this.#deps.appender.append('forget', forgotten));
   }
 
-  /** Resolves when this node has applied the entry: no later delta restores the data. See `forget`. */
+  /** Resolves when this node has applied the entry: later deltas do not restore the data. See `forget`. */
   async erase(erased: ErasedThings): Promise<void> {
     await this.#loop.applied(await this.#deps.appender.append('erase', erased));
     this.#sideWork.hurry();

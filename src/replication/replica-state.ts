@@ -18,8 +18,8 @@ import type { LogPosition } from './postgres/follower.ts';
 import { maxSkewMs } from './postgres/shared-clock.ts';
 
 /**
- * The state of a replica other than its counts. Facts with a name in `own:` belong to this node. The others follow from
- * the log, and are in snapshots.
+ * The state of a replica other than its counts. Facts with a name in `own:` belong to this node. The other facts follow
+ * from the log, and are in snapshots.
  */
 interface ReplicaFacts {
   'own:applied': LogPosition;
@@ -40,8 +40,8 @@ interface ReplicaFacts {
 }
 
 /**
- * The number of a stream in `streamSeries`, and the head of its last delta. It is kept after the stream is closed: a
- * database that is filled from this replica must not accept its deltas again.
+ * The number of a stream in `streamSeries`, and the head of its last delta. The facts are kept after the stream is
+ * closed: a database that is filled from this replica must not accept the stream's deltas again.
  */
 export interface StreamFacts extends Pick<DeltaHead, 'seq' | 'through' | 'since' | 'version'> {
   readonly number: number;
@@ -95,12 +95,12 @@ export class ReplicaState {
 const streamPrefix = 'stream:';
 
 /**
- * The position of the last entry that changed a day of an environment. A late entry makes the export write its days
- * again.
+ * The position of the last entry that changed a day of an environment. When a late entry changes a day, the export
+ * writes that day again.
  *
  * In the table `replica`, key: `day:`, the number of the environment, `:`, the day since the epoch; value: the
- * position. A version that does not know these rows keeps them. Therefore `daysMarked` states the position up to which
- * they are right, and `daysUnmarked` the position up to which some are missing.
+ * position. A version that does not know these rows keeps them. Therefore `daysMarked` is the position up to which the
+ * rows are right, and `daysUnmarked` the position up to which some rows are missing.
  */
 export class ChangedDays {
   readonly #store: Pick<ReplicaStore, 'replica'>;
@@ -120,7 +120,7 @@ export class ChangedDays {
     this.#last = -1;
   }
 
-  /** Marks the day of a bucket. It is called for each cell, while a delta has many cells of few days. */
+  /** Marks the day of a bucket. Optimised for many calls with few days, because each cell of a delta causes a call. */
   add(ref: number, bucket: number): void {
     this.addDay(ref, Math.floor(decodeMinute(bucket) / minutesPerDay));
   }
@@ -178,7 +178,7 @@ export function* changedDays(store: Pick<ReplicaStore, 'replica'>, at: Snapshot)
     yield { ...placeIn(key), position: Number(value.toString()) };
 }
 
-/** Number larger than the days until the year 2300. */
+/** Number of day numbers per environment, enough until the year 2300. */
 const daysPerEnvironment = 2 ** 17;
 const daysPrefix = 'day:';
 
@@ -192,8 +192,8 @@ const applicationKind = 'a';
 const toDoKind = 't';
 
 /**
- * Deleted environments and applications. Their numbers are kept permanently: streams can ship counts of them later,
- * which are skipped.
+ * Deleted environments and applications. Their numbers are kept permanently: streams can ship counts of deleted
+ * environments later, and these counts are skipped.
  *
  * `erased`: key: `e` and the number of an environment, or `a` and the number of an application (u32, big-endian); the
  * value is empty. The key of an unfinished deletion is `t` and its JSON.
@@ -269,7 +269,7 @@ function erasedKey(kind: string, number: number): Buffer {
 }
 
 /**
- * Forgotten people, as long as a stream can ship earlier counts of them.
+ * Forgotten people. A person is listed as long as a stream can ship earlier counts of that person.
  *
  * `forgotten`: key: the digest of the identity (16, see `digestIdentity`). Value: the position (f64, little-endian) of
  * the entry that forgot them.
@@ -351,14 +351,14 @@ export class CountedMessages {
    * @returns the number of messages, at most `limit`
    */
   forget(through: number, limit: number): number {
-    // The time of a message is by the clock of its node.
+    // The clock of the node that received a message determines its time.
     const taken = takeMessages(this.#store, through - messageLifeMs - maxSkewMs, limit);
     for (const { identity, at } of taken) this.#store.messageTimes.removeSync(messageTimeKey(identity, at));
     return taken.length;
   }
 }
 
-/** Removes the times of the permanent messages of a deleted environment. Call it in a transaction. @returns times removed */
+/** Removes the times of permanent messages of a deleted environment, in a transaction. @returns their number */
 function removeRememberedTimes(
   { messageTimes }: Pick<ReplicaStore, 'messageTimes'>,
   application: number,

@@ -14,19 +14,19 @@ import { StreamSeries } from './stream-series.ts';
 
 /** The result of applying entries. */
 interface AppliedEntries {
-  /** Number of entries applied and on disk. If it is 0, the first entry takes more calls with the same entries. */
+  /** Number of entries applied and on disk; 0 if the first entry is unfinished and must be passed again. */
   readonly count: number;
   readonly refused: readonly Refusal[];
 }
 
-/** Duration of a call before its commit, ms. */
+/** Usual duration of a call before its commit, ms. */
 const usualStepMs = 5;
 
 /**
  * The log applied to a usage store: the counts of all nodes. The same entries result in the same content on every node,
- * whatever its clock, its restarts, and the grouping of entries. Limits apply in the order of the log, and all times
- * that matter are in the log. The position is written in the same transaction as the content. The replica is the only
- * writer of its store. Every method except `load` and `clear` is synchronous, and takes a few milliseconds.
+ * regardless of its clock, its restarts, and the grouping of entries. Limits apply in the order of the log, and all
+ * times that matter are in the log. The position is written in the same transaction as the content. The replica is the
+ * only writer of its store. Every method except `load` and `clear` is synchronous, and takes a few milliseconds.
  */
 export class Replica implements LogContent {
   readonly #store: ReplicaStore;
@@ -138,8 +138,8 @@ export class Replica implements LogContent {
   }
 
   /**
-   * Replaces the content by a snapshot, in small steps. `isLoading` is true until the load is complete, also after a
-   * crash: load again in that case.
+   * Replaces the content by a snapshot, in small steps. `isLoading` stays true until the load is complete. After a
+   * crash, load the snapshot again.
    * @param parts parts of a `ReplicaSnapshot`
    * @throws {SnapshotUnreadable}
    */

@@ -7,22 +7,22 @@ import { emptyContent, encodeDelta } from './delta.ts';
 import { bytesOfDeltas, nextNumber, putDelta, readDeltas } from './spool.ts';
 import { DeltaBuilder, type DeltaRoom, moveRecords, type Stage } from './stages.ts';
 
-/** A step of the spool worker: seals some of the open delta, and notes what PostgreSQL has. */
+/** A step of the spool worker: seals some of the open delta, and stores which deltas PostgreSQL has. */
 export interface SealTask {
   /**
-   * Time and state read *before* waiting for the lane (see `Lane.settled`): packets not committed when the step begins
-   * were admitted after the watermark.
+   * Time and state read *before* waiting for the lane (see `Lane.settled`): a packet that is not committed when the
+   * step begins was admitted after the watermark.
    */
   readonly watermark: StreamWatermark;
   /** Deltas that PostgreSQL has, with all earlier ones of the stream. `at` is the time of confirmation (Unix ms). */
   readonly acknowledged?: readonly { readonly stream: string; readonly seq: number; readonly at: number }[];
-  /** Removes some deltas acknowledged before this time (Unix ms). If it is missing, nothing is removed. */
+  /** Removes some deltas acknowledged before this time (Unix ms). If the time is missing, no delta is removed. */
   readonly removeBefore?: number | undefined;
   /** Earlier streams that were closed. Their remaining deltas move to other streams. */
   readonly closed?: readonly ClosedStream[];
   /** Earlier streams that PostgreSQL has completely, and has marked as done. */
   readonly finished?: readonly string[];
-  /** True to seal nothing, and only note the progress. */
+  /** True to seal nothing, and only store the progress of shipping. */
   readonly onlyNote?: boolean;
 }
 
@@ -32,9 +32,9 @@ export type SealRequest = Omit<SealTask, 'watermark'> & { readonly watermark: Om
 export interface SealResult {
   /** The last delta of the current stream. */
   readonly sealed: number;
-  /** Packets admitted before it are in deltas. A finished round sets it to the watermark of its first step. */
+  /** Packets admitted before it are in deltas. After a round, this is the watermark of the round's first step. */
   readonly watermark: StreamWatermark;
-  /** True if the round is over. If not, the next step continues it, and that step's own watermark has no effect. */
+  /** True if the round is over. If not, the next step continues the round, and ignores its own watermark. */
   readonly done: boolean;
   /** True if the store of this node cannot take data, for example because its disk is full. */
   readonly storeFails?: boolean;
@@ -47,9 +47,9 @@ interface ClosedStream {
   readonly after: number;
 }
 
-/** Progress of a round. It visits each record of the open delta once, so it ends despite new packets. */
+/** Progress of a round. A round visits each record of the open delta once, so it ends despite new packets. */
 interface Round {
-  /** Packets admitted before it are in the deltas of this round and earlier ones. */
+  /** Packets admitted before the watermark are in the deltas of this round and earlier ones. */
   readonly watermark: StreamWatermark;
   readonly stage: number;
   /** The first key of the stage that is not visited yet. */
@@ -88,7 +88,8 @@ export class Sealer {
   step(task: SealTask): SealResult {
     return this.#transact(() => {
       noteProgress(this.#store, task);
-      // The step can just have noted acknowledgements. The stored watermark belongs to the last delta.
+      // The record is read again, because this step can have stored acknowledgements. Its watermark belongs to the last
+      // delta.
       const { mark, stream } = this.#record;
       const record = { ...this.#store.streams.get(stream)!, mark };
       if (task.onlyNote) return { record, round: this.#round, named: [] };
@@ -172,7 +173,7 @@ function roundAt(watermark: StreamWatermark): Round {
 /** Maximum number of deltas removed in one step, since packets wait for it. */
 const removedAtOnce = 16;
 
-/** Notes the deltas that PostgreSQL has according to a task, and removes expired ones. Call it in a transaction. */
+/** Stores which deltas PostgreSQL has according to a task, and removes expired deltas. Call it in a transaction. */
 function noteProgress(store: SpoolStore, task: SealTask): void {
   for (const { stream, seq, at } of task.acknowledged ?? []) {
     change(store, stream, (record) => acknowledge(store, record, seq, at));
@@ -227,8 +228,8 @@ function removeOld(store: SpoolStore, record: StreamRecord, before: number, limi
 
 /**
  * Moves the deltas of a closed stream after `after` to a new stream, which is shipped like any other. Its first delta
- * names all series, because replicas forget the names of a closed stream. The bodies of the other deltas are unchanged:
- * the stream and number in them are not read. Call it in a transaction.
+ * names all series, because replicas forget the names of a closed stream. The bodies of the other deltas are unchanged,
+ * because nobody reads the stream and number in them. Call it in a transaction.
  */
 export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): void {
   const record = store.streams.get(stream);

@@ -2,14 +2,14 @@ import type { NodeDeps } from './node-deps.ts';
 import type { SealRequest, SealResult } from './seal.ts';
 import type { Streams } from './streams.ts';
 
-/** Interval between rounds. A longer interval puts a cell that changes often into fewer deltas. */
+/** Interval between rounds. With a longer interval, a cell that changes often is in fewer deltas. */
 const everyMs = 1000;
 /** Maximum number of deltas that wait for PostgreSQL. Unsealed counts continue to be merged. */
 const maxAhead = 32;
 /** Time that a delta is kept after PostgreSQL has confirmed it. */
 const keepMs = 3_600_000;
 
-/** Paces the sealing in rounds of several steps. */
+/** Schedules the sealing, in rounds of several steps. */
 export class SealPacer {
   readonly #deps: NodeDeps;
   readonly #streams: Streams;
@@ -58,7 +58,7 @@ export class SealPacer {
     }
   }
 
-  /** Notes what PostgreSQL has, and seals nothing. */
+  /** Stores which deltas PostgreSQL has, and seals nothing. */
   async note(confirmedAt: number | undefined): Promise<void> {
     await this.#deps.main.seal(this.#request(confirmedAt, true));
   }
@@ -80,8 +80,7 @@ export class SealPacer {
     const { all } = this.#streams;
     const news = all.map((stream) => stream.news);
     const closed = all.filter(({ isOwn, held }) => held === 'closed' && !isOwn);
-    // While a stream is shipped again, none of its deltas are removed, because the spool counts them as
-    // acknowledged.
+    // While a stream is shipped again, its deltas must not be removed, although the spool counts them as acknowledged.
     const isSure = confirmedAt !== undefined && all.every(({ isShipped }) => isShipped);
     return {
       watermark: { at: time.now(), applied: replica.applied.position },

@@ -15,10 +15,10 @@ const gzip = promisify(gzipWithCallback);
 /**
  * The format in which the rows of a replica are transferred: parts, each compressed separately.
  *
- * A part begins with its number (u32, from 0) and whether it is the last (u8). The first part continues with the length
- * of the head (u32) and the head as JSON. The rows follow: the table by its index in the head (u8), the lengths of key
- * and value (u32 each), key, value. All numbers are little-endian. The head names the layout of the usage store that
- * the rows have.
+ * A part begins with its number (u32, from 0), and 1 if it is the last part, else 0 (u8). The first part continues with
+ * the length of the head (u32) and the head as JSON. The rows follow: the table by its index in the head (u8), the
+ * lengths of key and value (u32 each), key, value. All numbers are little-endian. The head names the layout of the
+ * usage store from which the rows come.
  */
 const snapshotFormat = 1;
 
@@ -49,7 +49,7 @@ function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
   return own !== undefined && key.compare(own.start) >= 0 && key.compare(own.end) < 0;
 }
 
-/** Lists the tables of a snapshot. Releases that lack the last tables load no snapshot that names them. */
+/** Lists the tables of a snapshot. Omits empty last tables, because older releases reject unknown tables. */
 function listTables({ cumulative, totals }: ReplicaStore, transaction: Snapshot): readonly ReplicaTable[] {
   const isUsed = [cumulative, totals].some((table) => [...table.getKeys({ transaction, limit: 1 })].length > 0);
   return isUsed ? snapshotTables : snapshotTables.slice(0, -2);
@@ -65,7 +65,7 @@ const rowHead = 9;
 
 /** Bytes of rows in a part. A compressed part is about 1 MiB. */
 const usualPartBytes = 3 * 2 ** 20;
-/** Bytes of rows collected before a pause, which takes a millisecond or two. */
+/** Number of bytes of rows that are collected between two pauses, in a millisecond or two. */
 const sliceBytes = 256 * 1024;
 
 /** The content of a replica at one position of the log. While it is open, commits make the file grow. */
@@ -166,19 +166,19 @@ export class SnapshotUnreadable extends Error {
 
 const gunzip = promisify(gunzipWithCallback);
 
-/** Bytes of rows in one transaction. Its two flushes of the disk take longer than the rows. */
+/** Bytes of rows in one transaction. The two disk flushes of a transaction take longer than writing the rows. */
 const stepBytes = 4 * 1024 * 1024;
 /** Maximum inflated size of a part. */
 const maxPartBytes = 64 * 2 ** 20;
 /**
- * Value of `late` after a load. Reports cache data while `late` of its environment is unchanged. `late` never reaches
- * this value by itself.
+ * Value of `late` after a load. Reports cache data as long as the value `late` of its environment is unchanged. Late
+ * counts alone never increase `late` to this value.
  */
 const lateOfLoad = 2 ** 32;
 
 /**
- * Replaces the content of a replica by a snapshot, in transactions of about 30 ms. The position is written last, so the replica
- * detects an interrupted load. The file is kept, because other threads have it open.
+ * Replaces the content of a replica by a snapshot, in transactions of about 30 ms. The position is written last, so the
+ * replica detects an interrupted load. The file stays the same, because other threads have it open.
  * @throws {SnapshotUnreadable} nothing was changed if another version wrote it
  */
 export async function loadSnapshot(

@@ -47,8 +47,8 @@ export interface SpoolLimits {
 }
 
 /**
- * Creates the aggregator of a spool. The first call after `replayed` seals what an earlier process has left, under that process's
- * stream. If that fails, the call fails, and the next one retries.
+ * Creates the aggregator of a spool. The first call after `replayed` seals the counts of an earlier process, under the
+ * stream of that process. If sealing fails, the call fails, and the next call retries.
  */
 export function createSpoolAggregator(
   store: SpoolStore,
@@ -112,7 +112,7 @@ export function createSpoolAggregator(
 }
 
 /**
- * Adds a batch. Its messages are stored separately, because another machine might have counted the same ones. For
+ * Adds a batch. Its messages are stored separately, because another machine might have counted the same messages. For
  * cumulative messages, replicas count only the increase.
  */
 function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Envelope): void {
@@ -129,7 +129,7 @@ function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Env
   for (const section of sections) section.add(rest);
 }
 
-/** Lists the streams of a spool, with the size of the waiting deltas, which records of earlier versions lack. */
+/** Lists the streams of a spool. Computes the size of waiting deltas, which records of earlier versions lack. */
 function measuredStreams(store: SpoolStore): StreamRecord[] {
   const unmeasured = listStreams(store).filter(({ waitingBytes }) => waitingBytes === undefined);
   if (unmeasured.length > 0)
@@ -153,7 +153,7 @@ function beginStream(store: SpoolStore, stream: string, watermark: StreamWaterma
   return record;
 }
 
-/** Maximum number of unknown instance ids in the open delta: unauthenticated senders can invent them. */
+/** Maximum number of unknown instance ids in the open delta: unauthenticated senders can invent ids. */
 export const maxUnresolved = 10_000;
 
 /** Unknown instance ids in order of arrival. Ids above the limit are dropped, like ids that were never minted. */
@@ -230,8 +230,8 @@ const place = { counts: 0, measurements: 1, users: 2, exposures: 3, unresolved: 
 type Kind = keyof typeof place;
 
 /**
- * Returns the messages of a batch. A message that adds nothing is shipped too: its counts can be in an equal message of
- * this batch, but a retry on another node must find it.
+ * Returns the messages of a batch. A message without counts is shipped, too: its counts can be in an equal message of
+ * this batch, and a retry on another node must find the identity.
  */
 function countedMessages(envelope: Envelope): readonly BatchMessage[] {
   if (envelope.messages === undefined) return [];

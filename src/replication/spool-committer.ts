@@ -37,7 +37,7 @@ export async function startSpoolCommitter(
   await committer.begin(isEmpty ? readFolded(lmdb, lane) : undefined);
   return {
     commit: (envelope) => committer.commit(envelope),
-    // The open delta is recent: it needs no upkeep.
+    // The open delta contains only recent counts, which need no upkeep.
     maintain: async () => 0,
     async seal(task) {
       await committer.fold();

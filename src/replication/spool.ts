@@ -23,14 +23,14 @@ export interface SpoolLevel {
 
 /**
  * The counts of a node that PostgreSQL does not have, or has had for less than an hour. Any thread can read it. Only
- * the spool worker writes it, except for the ids.
+ * the spool worker writes to it, but the main thread writes the ids.
  */
 export class Spool {
   readonly store: SpoolStore;
   /** The random id of the data directory. */
   readonly directory: string;
 
-  /** Opens or creates the spool of a data directory. The main thread is first. @param newId generates a random id */
+  /** Opens or creates the spool of a data directory, first in the main thread. @param newId generates a random id */
   constructor(data: string, newId: () => string) {
     this.store = openSpoolStore(data);
     this.directory = this.store.meta.get('directory') ?? this.#put('directory', newId());
@@ -68,7 +68,7 @@ export class Spool {
     const open = this.streams().filter(({ state }) => state === 'open');
     const waiting = open.filter(({ sealed, acknowledged }) => sealed > acknowledged);
     const oldest = waiting.map(({ stream, acknowledged }) => this.deltas(stream, acknowledged + 1, 1)[0]);
-    // Nothing is sealed while PostgreSQL is away: all waiting data can be in the open delta.
+    // Nothing is sealed while PostgreSQL is away: so all waiting data can be in the open delta.
     const { counts, measurements, apart, cumulative, totals, ledger, used, unresolved } = this.store;
     const tables = [counts, measurements, apart, cumulative, totals, ledger, used, unresolved];
     const isCounted = tables.some((table) => [...table.getKeys({ limit: 1 })].length > 0);
@@ -140,8 +140,8 @@ export function putDelta(store: SpoolStore, number: number, delta: SealedDelta):
 
 /**
  * Returns the number of bytes of a spool that are not in PostgreSQL: the open delta and the waiting deltas. Names of
- * series, messages of the last minutes and deltas of the last hour are not included. They stay when everything is
- * shipped, so a spool filled by them would stay full.
+ * series, messages of the last minutes and deltas of the last hour are not included. This data stays when everything is
+ * shipped, so a spool that it filled would stay full.
  */
 function bytesOfSpool(store: SpoolStore): number {
   const { lmdb: _, streams, meta, series, messages, deltas, ...tables } = store;

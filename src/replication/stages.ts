@@ -68,21 +68,21 @@ export class DeltaBuilder {
     if (ordinal === environmentOrdinal) return;
     const environment = Math.floor(ref / seriesPerEnvironment);
     const name = seriesName(this.#store, environment, ordinal);
-    if (name === undefined) return; // Its environment was deleted.
+    if (name === undefined) return; // The environment of the series was deleted.
     this.named.add(ref);
     this.content.series.push({ environment, ordinal, name });
     this.#bytes += nameBytes;
   }
 
-  /** Names the series in the first column of flat rows. @param environment set if the column has its ordinals */
+  /** Names the series in the first column of flat rows. @param environment set if the column has only ordinals */
   nameRows(rows: readonly number[], width: number, environment = 0): void {
     for (let at = 0; at < rows.length; at += width) this.name(seriesRef(environment, rows[at]!));
   }
 }
 
 /**
- * A stage of sealing, which moves the records of one table of the open delta into a delta. The state in memory of a
- * moved record is dropped, so that it is not stored again.
+ * A stage of sealing, which moves the records of one table of the open delta into a delta. Drops the state in memory of
+ * a moved record, so that the record is not stored again.
  */
 export interface Stage {
   readonly table: Table;
@@ -92,7 +92,7 @@ export interface Stage {
 }
 
 /**
- * Moves records of a table into a delta in key order, until it is full. Call it in a transaction.
+ * Moves records of a table into a delta in key order, until the delta is full. Call it in a transaction.
  * @param from the first key to visit
  * @returns the key to continue at; `undefined` at the end
  */
@@ -244,7 +244,7 @@ function totalsStage({ totals }: SpoolStore): Stage {
   });
 }
 
-/** Seals the first and last minutes. The state in memory stays, so that they are not stored again. */
+/** Seals the first and last minutes. The state in memory is kept, so that unchanged minutes are not stored again. */
 function seenStage({ seen }: SpoolStore): Stage {
   return createStage(seen, (key, value, builder) => {
     const minutes = decodeSeen(value);

@@ -23,9 +23,9 @@ export const erasedSeries = -2;
 const maxKnown = 200_000;
 
 /**
- * Maps the series of a stream to the series of the replica. Each node numbers its own series. So a stream names a
- * number before it uses it, and the replica looks up its own number for that name. Names above the limits are folded
- * again, in the order of the log, because many nodes together can have more names than one node.
+ * Maps the series of a stream to the series of the replica. Each node numbers its own series. A stream names a series
+ * before it uses its number, and the replica looks up its own number for that name. Names above the limits are folded
+ * again, in the order of the log, because many nodes together can exceed the limits.
  *
  * `streamSeries`: key, big-endian: number of the stream (u32, see `StreamFacts`), environment (u32), ordinal (u32).
  * Value: the replica's ordinal (u32).
@@ -71,7 +71,7 @@ export class StreamSeries {
     return this.#ofStream.get(ref) ?? this.#find(ref);
   }
 
-  /** Returns the ordinal under which the senders of a feature are kept. @param ref any series of the feature */
+  /** Returns the ordinal under which the senders of a feature are kept. @param ref ref of any series of the feature */
   ordinalOfFeature(ref: number): number {
     const ordinal = ref % seriesPerEnvironment;
     const environment = Math.floor(ref / seriesPerEnvironment);

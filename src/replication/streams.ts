@@ -89,7 +89,7 @@ class Stream implements KnownStream {
     return delta?.seq === seq ? delta : undefined;
   }
 
-  /** Takes over the record of the spool. The spool has no record for a stream that is done and whose hour is over. */
+  /** Takes over the record of the spool. The spool keeps no record of a stream that was done an hour ago. */
   update(record: StreamRecord = { ...this.#record, first: this.sealed + 1, state: 'done' }): void {
     this.#record = record;
   }
@@ -199,9 +199,10 @@ export class Streams {
   }
 
   /**
-   * Closes open streams that the spool does not have, if the log has nothing of them. Otherwise they would hold back
-   * `completeThrough` forever. They were finished here before PostgreSQL reverted, or their process used a copy of this
-   * directory. Such a process finds its stream closed, and ships its counts under another stream.
+   * Closes open streams that the spool does not have, if the log has no delta of them. Otherwise these streams would
+   * hold back `completeThrough` forever. Such a stream was finished here before PostgreSQL reverted, or its process
+   * used a copy of this directory. In the second case, the process finds its stream closed, and ships its counts under
+   * another stream.
    * @param said streams of this directory in PostgreSQL
    */
   async closeUnknown(said: readonly (PostgresStream & { readonly stream: string })[]): Promise<void> {
@@ -215,8 +216,8 @@ export class Streams {
   }
 
   /**
-   * True if this directory has the stream. The spool no longer has a stream that has been done for an hour. Only the
-   * spool has a stream of an earlier version that was set aside.
+   * True if this directory has the stream. The spool drops a stream that has been done for an hour. A stream that an
+   * earlier version set aside is only in the spool.
    */
   #isKnown(stream: string): boolean {
     return this.all.some((each) => each.stream === stream) || this.#deps.spool.stream(stream) !== undefined;
@@ -225,7 +226,7 @@ export class Streams {
 
 /** The state of a stream on this node. Its deltas are numbered 1, 2, 3 and so on. */
 export interface KnownStream {
-  /** True if this process seals it. If not, an earlier process or the original of this copied directory did. */
+  /** True if this process seals it. If not, an earlier process or the original of a copied directory sealed it. */
   readonly isOwn: boolean;
   readonly sealed: number;
   readonly acknowledged: number;
@@ -237,7 +238,7 @@ export interface KnownStream {
 /** The state of a stream in PostgreSQL: its last delta there. */
 export interface PostgresStream {
   readonly seq: number;
-  /** Digest of that delta, hex; empty if there is no delta, or if it is unknown: see `putStreams`. */
+  /** Digest of the last delta, hex; empty if there is no delta, or if the digest is unknown: see `putStreams`. */
   readonly digest: string;
   /**
    * State of the stream. Every state except `open` is closed: the log accepts no more deltas of it. Earlier versions
@@ -268,14 +269,14 @@ export type Decision =
 export type HoldReason = 'foreign' | 'closed' | 'behind';
 
 /**
- * Decides what to do with a stream, by its state on this node and in PostgreSQL. Called when the fence rejected a
- * delta, and at each heartbeat. This function handles all cases.
+ * Decides what to do with a stream, by its state on this node and in PostgreSQL. Called when the fence has rejected a
+ * delta, and at each heartbeat.
  * @param said `undefined` if PostgreSQL has no such stream
  * @param isConfirmed true if a synchronous commit after reading `said` succeeded
  */
 export function decide(known: KnownStream, said: PostgresStream | undefined, isConfirmed: boolean): Decision {
   const { sealed, acknowledged, kept, isOwn } = known;
-  // An empty stream ships nothing, so registering it would only hold back `completeThrough`.
+  // An empty stream of an earlier process ships nothing. Registering it would only hold back `completeThrough`.
   if (said === undefined && sealed === 0 && !isOwn) return { action: isConfirmed ? 'rest' : 'confirm' };
   if (said === undefined) return { action: 'register' };
   const { seq, state } = said;

@@ -79,7 +79,7 @@ export class UsageFollower extends Follower<StoredEntry> {
       const { count, refused } = this.#deps.replica.apply(rest, stepMs);
       rest = rest.slice(count);
       await this.refused.add(refused);
-      await setImmediate(); // Lets the thread answer calls.
+      await setImmediate(); // Lets the thread respond to calls.
       await this.#meanwhile();
     }
   }
@@ -103,7 +103,7 @@ export class UsageFollower extends Follower<StoredEntry> {
 
   async #setAside(): Promise<void> {
     const kept = this.#deps.main.setAside().then(() => true);
-    kept.catch(() => {}); // `meanwhile` can fail first.
+    kept.catch(() => {}); // Handles a rejection now, because `meanwhile` can fail first.
     while (!(await Promise.race([kept, setTimeout(meanwhileMs, false)]))) await this.#meanwhile();
   }
 
@@ -177,10 +177,10 @@ async function firstMissing(session: PostgresSession, { position, id }: LogPosit
 
 /** Maximum number of rows kept for display. Each heartbeat counts them. */
 const maxKept = 1000;
-/** Interval between log messages: a single delta can have a thousand such rows. */
+/** Interval between log messages: a single delta can have a thousand refused rows. */
 const logEveryMs = 60_000;
 
-/** Keeps rows that could not be applied for display, and logs the first one, and then their number. */
+/** Stores rows that could not be applied, for display. Logs the first row, and then the number of further rows. */
 export class RefusedRows {
   readonly #deps: Pick<NodeDeps, 'link' | 'clock' | 'log'>;
   #loggedAt = Number.NEGATIVE_INFINITY;

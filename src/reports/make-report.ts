@@ -82,7 +82,7 @@ export function createReports(store: UsageTables) {
   };
 }
 
-/** Adds the freshness to a report. */
+/** Adds to a report how complete its counts are. */
 function* through<T>({ fresh }: UsageTask, reading: Reading<T>): Reading<T> {
   return { ...(yield* reading), ...describeFreshness(fresh) };
 }

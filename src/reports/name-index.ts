@@ -46,7 +46,7 @@ interface Names {
   text: string;
   /** Index of the beginning of each name. */
   readonly starts: number[];
-  /** The first ordinal to read, by environment. Series are never removed while their environment exists. */
+  /** The first ordinal to read, by environment. An environment never loses a series. */
   readonly next: Map<number, number>;
 }
 

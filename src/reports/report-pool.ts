@@ -72,7 +72,7 @@ export function openReportPool(workerFile: string, data: string, failed: (error:
       failed(error);
     };
     pool ??= startReportPool(workerFile, data, stopped, delays).catch((error) => {
-      stopped(error); // No thread can start.
+      stopped(error); // The thread cannot start.
       throw error;
     });
     return pool;

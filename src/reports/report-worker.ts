@@ -50,7 +50,7 @@ const scheduler = new ReadingScheduler(store.lmdb, systemClock, await memoryRele
 /** The exports in progress. They hold no snapshot between two chunks. */
 const underWay = new Map<number, Chunks>();
 
-/** Returns when this module has opened its files. */
+/** Does nothing. A call returns once this module has opened its files. */
 export function opened(): void {}
 
 /** Creates a report, interleaved with other reports. */

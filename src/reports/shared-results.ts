@@ -68,7 +68,7 @@ export class SharedResults {
   }
 }
 
-/** Returns the previous bytes for the same tag, because a strong entity tag identifies bytes. */
+/** Returns the previous result if the new one has the same tag, because a strong entity tag identifies bytes. */
 async function makeAfter(known: SharedResult | undefined, make: () => Promise<PackedJson>): Promise<PackedJson> {
   const [made, before] = await Promise.all([make(), known?.result]);
   return before?.tag === made.tag ? before : made;
@@ -79,7 +79,7 @@ const level = 3;
 
 /**
  * Encodes an overview as JSON and compresses it. The tag does not depend on the time of the computation. The rows are
- * encoded once and not copied, because they are nearly all of the text.
+ * encoded once and not copied, because most of the text is rows.
  */
 export function packJson({ features, ...shown }: Overview, fresh?: Freshness): PackedJson {
   const rows = JSON.stringify(features);

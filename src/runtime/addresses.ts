@@ -16,8 +16,9 @@ export function authority(host: string, port: number): string {
 }
 
 /**
- * The canonical form of an address: IPv4 unchanged, IPv6 by RFC 5952, and IPv4-mapped IPv6 (`::ffff:192.0.2.1`) as IPv4.
- * @returns `undefined` if it is not an address, or has a zone
+ * The canonical form of an address: IPv4 unchanged, IPv6 by RFC 5952, and IPv4-mapped IPv6 (`::ffff:192.0.2.1`) as
+ * IPv4.
+ * @returns `undefined` for a text that is not an address, or an address with a zone
  */
 export function plainAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
@@ -51,7 +52,7 @@ function numbersIn(part: string): number[] {
   });
 }
 
-/** Replaces the longest run of zeros by `::`, the first one of equal runs. */
+/** Replaces the longest run of zeros by `::`. Of equally long runs, the first one is replaced. */
 function shortened(groups: readonly number[]): string {
   const [from, length] = longestZeros(groups);
   const text = groups.map((group) => group.toString(16));
@@ -70,8 +71,8 @@ function longestZeros(groups: readonly number[]): [from: number, length: number]
 }
 
 /**
- * The key by which unauthenticated senders are counted: an IPv4 address, or the first 64 bits of an IPv6 address,
- * because one customer has all addresses with the same 64 bits. Any other text is returned unchanged.
+ * The key by which unauthenticated senders are counted. The key is an IPv4 address, or the first 64 bits of an IPv6
+ * address, because one customer has all addresses with the same 64 bits. Any other text is returned unchanged.
  */
 export function findNetwork(address: string): string {
   const plain = plainAddress(withoutZone(address));
@@ -102,7 +103,7 @@ export class IpNetworks {
     }
   }
 
-  /** Replaces the networks with the networks of another set, for all holders of this object. */
+  /** Replaces the networks by the networks of another set. Every holder of this object sees the change. */
   become(other: IpNetworks): void {
     this.#list = other.#list;
   }

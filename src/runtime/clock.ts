@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 export interface TimerClock extends Clock {
-  /** Calls back once after some milliseconds. Does not keep the process alive. */
+  /** Calls back once after some milliseconds. A waiting callback does not keep the process alive. */
   after(ms: number, callback: () => void): void;
 }
 

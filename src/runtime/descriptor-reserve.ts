@@ -3,9 +3,9 @@ import threads, { Worker } from 'node:worker_threads';
 import { Refusal } from '../contract/errors.ts';
 
 /**
- * File descriptors reserved for threads that start later, when connections have possibly used up all others. The
- * reserve is large because a front-end thread can accept connections during the milliseconds in which another thread
- * starts.
+ * File descriptors that are reserved for threads. When a thread starts, connections can have used all other
+ * descriptors. The reserve is large because a front-end thread can accept connections during the milliseconds in which
+ * another thread starts.
  */
 const size = 32;
 
@@ -15,7 +15,7 @@ const perThread = 2;
 const held: number[] = [];
 let wanted = 0;
 
-/** Reserves the descriptors, and makes this thread start later threads with them. Linux only. */
+/** Reserves the descriptors. Threads that this thread starts later use the reserve. Linux only. */
 export function reserveDescriptors(): void {
   wanted = size;
   hold();
@@ -31,7 +31,7 @@ export function withReserve<T>(work: () => T): T {
   }
 }
 
-/** A thread that can start when no descriptor is free. Piscina creates such threads too, from the module's class. */
+/** A thread that can start when no descriptor is free. Piscina uses the class for its threads, too. */
 class ReservingWorker extends Worker {
   constructor(...parameters: ConstructorParameters<typeof Worker>) {
     hold();
@@ -48,7 +48,7 @@ function release(): void {
   for (const descriptor of held.splice(0)) closeSync(descriptor);
 }
 
-/** Opens the missing descriptors, until none is free. */
+/** Opens descriptors until the reserve is complete or no descriptor is free. */
 function hold(): void {
   try {
     while (held.length < wanted) held.push(openSync('/dev/null', 'r'));
@@ -61,7 +61,10 @@ const never = new Int32Array(new SharedArrayBuffer(4));
 const napMs = 0.2;
 const mostNaps = 5_000;
 
-/** Blocks this thread, so that it accepts no connections, until the new thread has its descriptors (milliseconds). */
+/**
+ * Blocks this thread for milliseconds, until the new thread has its descriptors. Until then this thread accepts no
+ * connections.
+ */
 function waitForEventLoop(before: ReadonlySet<string>): void {
   const isOpen = () => openDescriptors().some((each) => !before.has(each) && isEvent(each));
   for (let naps = 0; naps < mostNaps && !isOpen(); naps += 1) Atomics.wait(never, 0, 0, napMs);

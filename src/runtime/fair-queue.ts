@@ -29,7 +29,7 @@ export class RoundRobin<T> {
     this.weight += weight;
   }
 
-  /** Removes the first item of the next eligible owner, and moves the owner to the end. */
+  /** Removes and returns the first item of the next eligible owner. Moves the owner to the end. */
   take(mayGo: (owner: string) => boolean): (QueuedItem<T> & { readonly owner: string }) | undefined {
     for (const [owner, queue] of this.#queues) {
       if (!mayGo(owner)) continue;
@@ -58,7 +58,7 @@ interface QueueBounds {
   readonly waitingEach: number;
   /** Maximum number of waiting tasks of all owners. */
   readonly waitingAll: number;
-  /** Messages of the refusals: `each` if one owner queues too much, `all` if all owners together do. */
+  /** Messages of the refusals. `each` is for an owner that queues too much, `all` for too much data of all owners. */
   readonly refusals: { readonly each: string; readonly all: string };
 }
 

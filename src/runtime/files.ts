@@ -17,7 +17,7 @@ export function readTextFile(file: string | 0): string {
 
 /**
  * The file status of a path; `undefined` if the path does not exist.
- * @throws {Error} if this user has no access: the path possibly exists
+ * @throws {Error} if this user has no access. The path can exist then
  */
 export function findStatus(path: string): Stats | undefined {
   return readable(path, () => {
@@ -50,7 +50,10 @@ export function isDenied(error: unknown): boolean {
   return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** Why a path is not accessible, with the owner of the obstacle: the path, or the deepest visible directory. */
+/**
+ * Explains why a path is not accessible, and names the owner of the obstacle: the path, or the deepest visible
+ * directory.
+ */
 export function permissionDenied(path: string): string {
   for (let at = path; ; at = dirname(at)) {
     const found = seen(at);
@@ -68,7 +71,7 @@ function seen(path: string): Stats | undefined {
   }
 }
 
-/** Users from other sources than this file, such as LDAP, are shown by number. */
+/** Returns the name of a user. Users from sources other than this file, such as LDAP, are shown by number. */
 function findUserName(uid: number): string {
   const users = seen('/etc/passwd') && readFileSync('/etc/passwd', 'utf8');
   return new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, 'm').exec(users ?? '')?.[1] ?? `user ${uid}`;

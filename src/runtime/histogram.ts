@@ -24,7 +24,7 @@ export class Histogram {
   /** A count for each bucket, one for values above the last bound, and the sum. */
   readonly #cells: Float64Array;
 
-  /** @param memory of a histogram with the same bounds. One thread writes to it; any thread can read it */
+  /** @param memory of a histogram with the same bounds. One thread writes to the memory, and any thread can read it */
   constructor(bounds: readonly number[] = seconds, memory?: ArrayBufferLike) {
     this.bounds = bounds;
     this.memory = memory ?? new ArrayBuffer(8 * (bounds.length + 2));
@@ -65,7 +65,10 @@ export class Histogram {
 /** Interval between measurements, ms. */
 const everyMs = 100;
 
-/** Measures the delay of this thread's event loop. @param delays receives seconds @returns stops the measurement */
+/**
+ * Measures the delay of this thread's event loop. @param delays receives seconds @returns a function that stops the
+ * measurement
+ */
 export function watchLoop(delays: Histogram, clock: Pick<Clock, 'monotonic'>): () => void {
   let due = clock.monotonic() + everyMs;
   const timer = setInterval(() => {

@@ -23,7 +23,7 @@ const maxDepth = 4;
 
 /**
  * Creates the log. A line is the object `{"time","level","msg",…fields}` with `time` in RFC 3339 UTC, or its text form.
- * @param level the lowest level that is written; a function if the level can change
+ * @param level the lowest level that is written; specify a function if the level can change
  * @param write receives one line with its newline
  */
 export function createLog(
@@ -71,8 +71,8 @@ function plain(value: unknown, depth: number): unknown {
 
 /**
  * True if the message of an error is sufficient. Failures of the disk, the network or a database have a `code` and need
- * no stack. A stack shows the location of a defect. Codes that begin with `ERR_` come from the runtime and mean
- * defects.
+ * no stack. A stack shows the location of a defect. A code that begins with `ERR_` comes from the runtime and means a
+ * defect.
  */
 function isExplained({ code }: Error & { readonly code?: unknown }): boolean {
   return typeof code === 'number' || (typeof code === 'string' && !code.startsWith('ERR_'));
@@ -161,8 +161,8 @@ function harmless(text: string): string {
 }
 
 /**
- * Redirects console output of libraries to the log, as one JSON line each. For example, lmdb prints the error of a failed
- * commit to the console, over several lines.
+ * Redirects console output of libraries to the log, as one JSON line each. For example, lmdb prints the error of a
+ * failed commit to the console, over several lines.
  * @returns a function that restores the console
  */
 export function logConsole(log: Log, target: Console = console): () => void {

@@ -4,8 +4,8 @@ import type { TimerClock } from './clock.ts';
 const periodMs = 1000;
 
 /**
- * Sends the changes that its owner collects: immediately up to a rate, and above the rate together within a second. A
- * busy thread thus does not keep the receiver busy as well.
+ * Sends the changes that its owner collects. Up to a rate, changes are sent immediately. Above the rate, changes are
+ * sent together within a second, so that a busy thread does not keep the receiver busy as well.
  */
 export class Outbox {
   readonly #clock: TimerClock;
@@ -15,14 +15,14 @@ export class Outbox {
   #sent = 0;
   #waits = false;
 
-  /** @param send sends everything collected */
+  /** @param send sends all collected changes */
   constructor(clock: TimerClock, send: () => void, perSecond = 1000) {
     this.#clock = clock;
     this.#send = send;
     this.#perSecond = perSecond;
   }
 
-  /** Sends now, unless the rate of this second is used up. */
+  /** Sends the changes now, unless the rate of this second is used up. */
   send(): void {
     const now = this.#clock.monotonic();
     if (now - this.#since >= periodMs) {

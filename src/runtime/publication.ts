@@ -12,8 +12,8 @@ export interface PublicationEnd {
 }
 
 /**
- * Creates a channel from one thread to another. Each end can be passed to a thread, with its port in the transfer list. The receiver
- * takes messages when it needs the current state.
+ * Creates a channel from one thread to another. Each end can be passed to a thread, with its port in the transfer list.
+ * The receiver applies the messages when it needs the current state.
  */
 export function publication(): Publication {
   const { port1, port2 } = new MessageChannel();
@@ -28,7 +28,10 @@ export class Publisher<Message> {
     this.#end = end;
   }
 
-  /** Clones the message, except shared memory. The next `catchUp` of the subscriber applies it. */
+  /**
+   * Publishes a clone of the message, in which shared memory is shared. The next `catchUp` of the subscriber applies
+   * the message.
+   */
   publish(message: Message): void {
     const { port, version } = this.#end;
     port.postMessage(message);
@@ -42,9 +45,9 @@ export class Publisher<Message> {
 }
 
 /**
- * Applies the messages of a publisher, in order: before `catchUp` returns, and otherwise in an iteration of the event
- * loop. The port has no listener, because the event loop could take several messages together and deliver them after a
- * call of `catchUp`.
+ * Applies the messages of a publisher in order. Published messages are applied before `catchUp` returns, or otherwise
+ * in an iteration of the event loop. The port has no listener, because the event loop could take several messages
+ * together and deliver them after a call of `catchUp`.
  */
 export class Subscriber<Message> {
   readonly #end: PublicationEnd;
@@ -58,7 +61,7 @@ export class Subscriber<Message> {
     void this.#follow();
   }
 
-  /** Applies all published messages. If there are none, this costs one read of shared memory. */
+  /** Applies all published messages. Without new messages, a call costs one read of shared memory. */
   catchUp(): void {
     if (Atomics.load(this.#end.version, 0) !== this.#applied) this.#take();
   }

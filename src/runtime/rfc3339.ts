@@ -1,13 +1,13 @@
 /**
- * A date and time with an offset from UTC: RFC 3339 §5.6, in which `T` and `Z` can be lower case. The offset can lack
- * its colon, as in the format of PHP.
+ * A date and time with an offset from UTC: RFC 3339 §5.6, in which `T` and `Z` can be lower case. The colon of the
+ * offset is optional, as in the format of PHP.
  */
 const pattern = /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:?\d\d)$/i;
 
 /**
  * Parses an RFC 3339 time.
- * @returns Unix ms with the microseconds as a fraction, or `undefined` if it is invalid. A leap second counts as the second
- *   after it.
+ * @returns Unix ms with the microseconds as a fraction, or `undefined` for an invalid text. A leap second counts as the
+ * second after it.
  */
 export function parseTime(text: string): number | undefined {
   if (!pattern.test(text)) return undefined;
@@ -51,7 +51,7 @@ function parseNanos(text: string): number {
 
 const isDigit = (code: number) => code >= 48 && code <= 57;
 
-/** The offset of a time from UTC in seconds; `undefined` if it is invalid. */
+/** The offset of a time from UTC in seconds; `undefined` for an invalid offset. */
 function parseOffset(text: string): number | undefined {
   const { length } = text;
   if (!isDigit(text.charCodeAt(length - 1))) return 0;

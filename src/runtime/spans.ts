@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface Span {
-  /** W3C Trace Context, with which other services continue the trace. */
+  /** W3C Trace Context. Other services use the header to continue the trace. */
   readonly traceparent: string;
   startChild(name: string, what?: ChildSpanOptions): Span;
-  /** @param error the failure, if the work failed; a string is the type of the error */
+  /** @param error the failure, if the work failed. A string is the type of the error */
   end(error?: unknown): void;
 }
 
@@ -21,7 +21,7 @@ export function currentSpan(): Span | undefined {
   return current.getStore();
 }
 
-/** Runs work in a span, or outside any, even if another request started the work. */
+/** Runs work in a span. Without a span, the work is in no span, even if another request started the work. */
 export function inSpan<T>(span: Span | undefined, work: () => T): T {
   return current.run(span, work);
 }

@@ -31,7 +31,7 @@ export function describeFailure(error: unknown): Failure {
   return { message, stack, code, isRefusal: error instanceof Refusal, retryAfter };
 }
 
-/** Restores an `ApiError` if the error was one. Other errors keep their code. */
+/** Restores an error. A failure of an `ApiError` becomes an `ApiError`. Other errors keep their code. */
 export function restoreError({ message, stack, code, isRefusal, retryAfter }: Failure): Error {
   if (isRefusal) return new Refusal(code as RefusalCode, message, retryAfter);
   return Object.assign(new Error(message), { stack, code });
@@ -64,7 +64,9 @@ export interface CallResponse {
   readonly result: CallResult;
 }
 
-/** Indexes of the counters in shared memory: the number of items that each thread has put into the channel. */
+/**
+ * Indexes of the counters in shared memory. Each counter is the number of items that a thread has put into the channel.
+ */
 export const signals = { calls: 0, responses: 1 } as const;
 
 export interface CallChannel {
@@ -97,7 +99,7 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
 
   /**
    * Calls an action of the other end. Arguments and results are cloned, except shared memory.
-   * @throws {Refusal} @throws {Error} the error of the action, or an error because the other thread has ended
+   * @throws {Refusal} @throws {Error} the error of the action, or an error if the other thread has ended
    */
   async call<Name extends keyof Remote & string>(
     name: Name,
@@ -129,7 +131,7 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
     resolve?.(result);
   }
 
-  /** Fails all pending and later calls, which will not get a response. */
+  /** Fails all pending and later calls, because no responses will arrive. */
   protected end(reason: string): void {
     if (this.#ended !== undefined) return;
     const ended = { ok: false, failure: describeFailure(new Error(reason)) } as const;
@@ -147,7 +149,10 @@ export class ThreadCalls<Remote extends Actions<keyof Remote>> {
   }
 }
 
-/** The data with which a `WorkerThread` started this thread. Its console output goes to the log from then on. */
+/**
+ * Returns the data with which a `WorkerThread` started this thread. From then on, console output of this thread goes to
+ * the log.
+ */
 export function threadStart<Start extends object>(): Start & { readonly channel: CallChannel } {
   logThreadConsole();
   return workerData as Start & { readonly channel: CallChannel };
@@ -155,7 +160,7 @@ export function threadStart<Start extends object>(): Start & { readonly channel:
 
 /**
  * Responds to calls in order, one at a time, until a call named `close` has its response. Between calls the thread
- * sleeps: no timer or other event fires in it.
+ * sleeps, and no timer or other event fires in the thread.
  * @param onWake called after the calls of each wake; `observe` counts a delay since a time (`threadTime`)
  */
 export function serveCalls(

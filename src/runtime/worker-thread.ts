@@ -60,8 +60,8 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
   }
 
   /**
-   * Takes the responses that have arrived, before the event loop delivers them. If there are none, this costs one read
-   * of shared memory.
+   * Takes the responses that have arrived, before the event loop delivers them. Without responses, a call costs one
+   * read of shared memory.
    */
   collect(): void {
     if (Atomics.load(this.#signal, signals.responses) === this.#responses) return;
@@ -85,8 +85,8 @@ export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCa
 }
 
 /**
- * The thread name that the operating system shows, as in `top -H`: `journal` for `…/journal-worker.js`, `backup` for
- * `…/backup/worker.js`.
+ * Returns the thread name that the operating system shows, as in `top -H`: `journal` for `…/journal-worker.js`,
+ * `backup` for `…/backup/worker.js`.
  */
 function threadName(file: string): string {
   return /([^/-]+)[/-]worker\.\w+$/.exec(file)?.[1] ?? 'worker';

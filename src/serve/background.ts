@@ -66,7 +66,7 @@ function listUpkeepTasks(core: Core, rest: Pause): readonly (() => Promise<unkno
   return [sweeping, keepingUp, async () => core.backups?.keep(rest)];
 }
 
-/** The tasks that are repeated at an interval (ms). */
+/** Lists the tasks that are repeated, each with its interval (ms). */
 function listTimedTasks(
   core: Core,
   grpc: GrpcListener,
@@ -79,7 +79,7 @@ function listTimedTasks(
   const resetPasswords = () =>
     handlePasswordRequests(config.data, async (request) => {
       await applyReset(core, config.data, request);
-      log.info('reset a password for a command on this machine');
+      log.info('password reset by a local command');
     });
   const foldForBackups = async () => {
     if (health.ready) await handleFoldRequests(config.data, () => usageStore.freshen());

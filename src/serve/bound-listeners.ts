@@ -44,7 +44,10 @@ interface BindDeps {
   readonly descriptors?: Descriptors | undefined;
 }
 
-/** The listeners. They are bound before the data directory is opened, and respond with 503 until it is ready. */
+/**
+ * The listeners. Every listener is bound before the data directory is opened, and responds with 503 until the directory
+ * is ready.
+ */
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   readonly grpc: GrpcListener;
@@ -60,12 +63,12 @@ export interface BoundListeners {
   /**
    * Rereads the TLS files, for new connections.
    * @returns false if TLS is not configured
-   * @throws {Error} if the files cannot be used; the current ones stay in use
+   * @throws {Error} if the files cannot be used; the current files stay in use
    */
   renewTls(graceMs: number): Promise<boolean>;
   /**
-   * Stops accepting on the address that other threads have joined. Call it once those threads listen.
-   * @param others the listeners of these threads, which `renewTls` renews from then on
+   * Stops accepting on the address that other threads have joined. Call this once those threads listen.
+   * @param others the listeners of these threads, which `renewTls` also renews from then on
    */
   handOver(others: Renewable): void;
   /** Changes the trusted proxies from the next request on. */
@@ -210,7 +213,7 @@ function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
   return pair;
 }
 
-/** Warns of hosts that the certificate does not name. A proxy in front possibly does not check the name. */
+/** Warns if the certificate does not name a public host. A proxy in front of the service might not check the name. */
 function warnOfNames(
   { config, log }: BindDeps,
   listeners: readonly HostListener[],

@@ -4,10 +4,15 @@ import type { ConsoleIndex } from '../console/host/pages.ts';
 import type { SnippetFiles } from '../ingest/formats/telemetry/snippet.ts';
 import type { ServiceDeps } from './core.ts';
 
-/** Path of the workers in the executable, set by the build. If it is not set, they are next to this bundle. */
+/**
+ * Path of the workers in the executable, set by the build. If the path is not set, the workers are next to this bundle.
+ */
 declare const FLAGMETER_WORKERS: string | undefined;
 
-/** Folder of other files in the executable, set by the build. If it is not set, they are next to this bundle. */
+/**
+ * Folder of other files in the executable, set by the build. If the folder is not set, the files are next to this
+ * bundle.
+ */
 declare const FLAGMETER_FILES: string | undefined;
 
 /** The console, set by the build. `console.bin` has its content. */

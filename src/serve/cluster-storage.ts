@@ -37,10 +37,10 @@ const joinMs = 20_000;
 const snapshotBytes = 2 ** 26;
 
 /**
- * Opens a data directory as a node. An empty directory waits for PostgreSQL.
+ * Opens a data directory as a node. For an empty directory, this waits until PostgreSQL is reachable.
  * @returns the storage and the clock of PostgreSQL; `undefined` if the process must stop
  * @throws {UsageError} for an invalid URL
- * @throws {Error} when the directory, PostgreSQL or the key file must not be used; nothing is written
+ * @throws {Error} if the directory, PostgreSQL or the key file must not be used; nothing is written
  */
 export async function openCluster(
   deps: ClusterDeps,
@@ -88,7 +88,7 @@ class PostgresLink {
   readonly address: PostgresAddress;
   readonly name: string;
   readonly clock: SharedClock;
-  /** The database, read on the first connection; `undefined` before. */
+  /** The database. It is read on the first connection; `undefined` before the first connection. */
   found: { readonly id: string; readonly secret: Buffer; readonly stored: string } | undefined;
   /** The database id in the data directory, if any. */
   known: string | undefined;
@@ -105,7 +105,7 @@ class PostgresLink {
     this.key = loadPostgresKey(config);
   }
 
-  /** The connection for a purpose. It checks that the database is still the same. */
+  /** Returns a connection for a purpose. The connection checks that the database is still the same. */
   connect(purpose: string): Connection {
     const known = this.#connections.get(purpose);
     if (known !== undefined) return known;

@@ -74,7 +74,7 @@ export interface Core extends CoreDeps {
   readonly readers: readonly ReaderWatch[];
   /** The delays of due tasks in the main thread, seconds. */
   readonly mainDelays: Histogram;
-  /** The threads that other threads wait for. */
+  /** The threads for which other threads wait. */
   readonly threads: readonly { readonly name: string; readonly delays: Histogram }[];
   readonly apiRates: KeyedLimits;
   readonly clientRates: ClientRates;
@@ -87,7 +87,7 @@ export interface Core extends CoreDeps {
   readonly reports: ReportPool;
   readonly passwords: PasswordPool;
   readonly deliverer: Deliverer;
-  /** Fetches from issuers that administrators have entered. */
+  /** Fetches documents from issuers that administrators have entered. */
   readonly fetchFromIssuer: OutboundFetch;
   readonly issuers: Issuers;
   readonly providers: Providers;
@@ -167,7 +167,7 @@ function intakeOptions({ config, front, log }: CoreDeps): IntakeOptions {
   return { log: debug, slow: { fromMs: config.slowCommit, log }, others: front.queues };
 }
 
-/** Returns a function that finds the lane of an application. If a collector is configured, requests trace the lane. */
+/** Returns a function that finds the lane of an application. With a collector, the lane records spans of requests. */
 function laneFinder({ otlpEndpoint }: Config, intake: () => Intake) {
   const findLane = (application: number) => intake().findLane(application);
   return otlpEndpoint === undefined ? findLane : (application: number) => tracedLane(findLane(application));

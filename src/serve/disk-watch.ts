@@ -16,7 +16,7 @@ export interface DiskSpace {
   readonly free: number;
 }
 
-/** Names for people who do not necessarily have permission to know the paths. */
+/** Public names of the directories. The readers of a status do not necessarily have permission to know the paths. */
 const names = { data: 'data directory', spool: 'spool', backups: 'backup directory' } as const;
 
 /** Thresholds below which a disk is low. */
@@ -61,14 +61,17 @@ export class DiskWatch {
   }
 
   /**
-   * Space on each file system, one entry for each. The data directory, which is local, is measured now; the others were
-   * measured by the last `look`.
+   * Space on each file system, one entry per file system. The data directory is local and is measured now. The space of
+   * other directories is from the last `look`.
    */
   now(): readonly DiskSpace[] {
     return [...this.#ofData(), ...this.#spaces.filter(({ directory }) => directory !== 'data')];
   }
 
-  /** Measures the data directory. Empty if the directory is missing: the check of the store's files reports that. */
+  /**
+   * Measures the data directory. The result is empty if the directory is missing, which the check of the store's files
+   * reports.
+   */
   #ofData(): readonly DiskSpace[] {
     const [[, path]] = this.#directories;
     try {
@@ -111,7 +114,8 @@ export class DiskWatch {
     }
     if (warnedAt !== undefined && now - warnedAt < repeatMs) return;
     this.#warnedAt.set(directory, now);
-    const hint = 'less than 10 % or 1 GiB is left: make room, or shorten retention; a full disk refuses packets';
+    const hint =
+      'less than 10 % or 1 GiB is free: free disk space or shorten retention; on a full disk, packets are refused';
     this.#log.warn('a disk is almost full', { directory, path, freeBytes: free, sizeBytes: size, hint });
   }
 }

@@ -56,7 +56,7 @@ interface Openers {
 /**
  * Opens every listener. The first listener is `--listen`, unless every host has a separate address. The gRPC listener
  * also serves the hosts of its address, or otherwise the metrics host, whose clients use gRPC as well. The `ops`
- * listener has no TLS: scrapers are near, and use an address that no certificate names.
+ * listener has no TLS, because scrapers run nearby and use an address that no certificate names.
  */
 export async function listen(
   config: Config,
@@ -98,8 +98,8 @@ export async function listen(
 }
 
 /**
- * HSTS for a year if all public URLs are https (RFC 6797). It covers all ports of a name, so it excludes `localhost`, which other
- * servers share.
+ * HSTS for a year if all public URLs are https (RFC 6797). HSTS covers all ports of a name, so it excludes `localhost`,
+ * which other servers share.
  */
 export function strictTransport({
   authUrl,
@@ -118,7 +118,7 @@ type PublicUrls = Readonly<Record<Host, string>>;
 const urlOptions: Readonly<Record<Host, string>> = { auth: '--auth-url', api: '--base-url', metrics: '--metrics-url' };
 
 /**
- * Returns the public URLs. They never come from a request, because anyone can choose its Host header.
+ * Returns the public URLs. The URLs never come from a request, because any client can choose the Host header.
  * @param listeners with their bound ports
  */
 export function publicUrls(config: Config, listeners: readonly HostListener[]): PublicUrls {

@@ -141,7 +141,7 @@ function ingestMetrics({ counting: { ledger }, intake, accountStore, clock }: Co
     {
       name: 'flagmeter_ingest_refusals_total',
       type: 'counter',
-      help: "Refused packets and reports, over any transport; attributed if an application's ledger shows them.",
+      help: "Refused packets and reports, over any transport. Attributed messages are in the ledger of an application.",
       labels: ['code', 'attributed'],
       *read() {
         yield* refusals(ledger.attributed, 'true');
@@ -162,7 +162,10 @@ function ingestMetrics({ counting: { ledger }, intake, accountStore, clock }: Co
   ];
 }
 
-/** Codes whose first refusal must raise an alert. Prometheus sees the increase of a series only from its second value on. */
+/**
+ * Codes whose first refusal must raise an alert. Prometheus sees the increase of a series only from its second value
+ * on.
+ */
 const watched: readonly RefusalCode[] = ['backpressure', 'spool_full', 'store_unavailable'];
 
 function* refusals(codes: ReadonlyMap<RefusalCode, number>, attributed: 'true' | 'false') {
@@ -189,11 +192,11 @@ function journalMetrics({ usageStore }: Core): readonly ServiceMetric[] {
       byLane(({ unfolded }) => unfolded.frames)),
     histogramBy('flagmeter_fold_duration_seconds', 'Duration of folding commits of a journal into the store.', 'lane',
       byLane(({ foldTimes }) => foldTimes)),
-    counter('flagmeter_failed_folds_total', 'Failed attempts to fold; the next attempt repeats them.',
+    counter('flagmeter_failed_folds_total', 'Failed folds of a journal, which are retried.',
       sum(({ failedFolds }) => failedFolds)),
     gauge('flagmeter_replayed_frames', 'Commits that startup found in the journals and folded.',
       sum(({ replay }) => replay.frames)),
-    gauge('flagmeter_replay_duration_seconds', 'Duration of folding these commits at startup.',
+    gauge('flagmeter_replay_duration_seconds', 'Duration of folding the commits that startup found in the journals.',
       () => Math.max(0, ...journals().map(([, { replay }]) => replay.seconds))),
   ];
 }
@@ -210,7 +213,7 @@ function storeMetrics(core: Core): readonly ServiceMetric[] {
     readers.map((reader) => [reader.name, reader.look()[figure]] as const);
   // biome-ignore format: a table
   return [
-    gauge('flagmeter_ready', '1 while data is accepted, as in /readyz.',
+    gauge('flagmeter_ready', '1 while the service accepts data, as in /readyz.',
       () => Number(checkReadiness(core).counting.ready)),
     gauge('flagmeter_managing', '1 while accounts and reports are available.',
       () => Number(checkReadiness(core).managing.ready)),
@@ -259,7 +262,7 @@ function processMetrics({ clock, threads }: Core): readonly ServiceMetric[] {
   ];
 }
 
-/** The metrics of the listeners. They have no value if the runtime hides connections, or without TLS. */
+/** The metrics of the listeners. A metric has no value if the runtime hides connections, or TLS is not used. */
 function listenerMetrics({
   certificateExpiry,
   surplusClosed,
@@ -273,7 +276,7 @@ function listenerMetrics({
   ];
 }
 
-/** The metrics of scheduled backups and of the audit export. They have no values if neither is configured. */
+/** The metrics of scheduled backups and of the audit export. The metrics have no values if neither is configured. */
 function backupMetrics({ backups, audit }: Core): readonly ServiceMetric[] {
   const status = () => backups?.status;
   // biome-ignore format: a table

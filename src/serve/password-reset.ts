@@ -66,7 +66,7 @@ interface AskDeps {
 
 /**
  * Asks the server that uses a data directory to reset a password.
- * @throws {Failure} with the server's reason, or if no server responds; then nothing has changed
+ * @throws {Failure} with the server's reason, or if no server responds. Nothing has changed then
  */
 export async function askForPassword(data: string, request: PasswordRequest, deps: AskDeps): Promise<void> {
   const path = (kind: string) => join(data, `reset-password.${id}.${kind}`);
@@ -157,7 +157,9 @@ async function handleRequest(file: string, reset: (request: PasswordRequest) => 
   }
 }
 
-/** Writes a file. If root writes it, the owner of the directory, who reads it, becomes its owner. */
+/**
+ * Writes a file. If root writes the file, its new owner is the owner of the directory, whose process reads the file.
+ */
 function write(data: string, path: string, value: object): void {
   const temp = `${path}.tmp`;
   writeFileSync(temp, JSON.stringify(value), { mode: 0o600, flag: 'wx' });

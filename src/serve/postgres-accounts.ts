@@ -36,7 +36,7 @@ export async function withPostgresAccounts<T>(
   const data = mkdtempSync(join(tmpdir(), 'flagmeter-engine-'));
   try {
     return await withPostgres(postgresAddress(config.postgres!), async (connection) => {
-      // Data encrypted with a key that the nodes do not have would be unreadable to them.
+      // Nodes cannot read data that was encrypted with another key.
       await connection.transaction((run) => checkSamePostgres(run, undefined, key));
       const clock = new SharedClock(systemClock);
       await clock.ask((statement) => connection.query(statement)); // Joining would wait for PostgreSQL.

@@ -26,7 +26,7 @@ export function loadPostgresKey({ postgresKeyFile }: Config): PostgresKey | unde
 }
 
 /**
- * Connects to PostgreSQL for one command. Logs nothing: its errors describe the failures.
+ * Connects to PostgreSQL for one command. Logs nothing, because the errors describe the failures.
  * @throws {PostgresSetupError} as `refuseLater` does
  */
 export async function withPostgres<T>(

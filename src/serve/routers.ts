@@ -17,8 +17,8 @@ type Routers = ReadonlyMap<readonly ServedHost[], Dispatch>;
 
 /**
  * Creates the router of each listener, by its hosts. Packets, reports, health and metrics are routed immediately. The
- * first other request, even to an unknown path, loads the other routes: most of the code, which counting does not need.
- * Routes need bound listeners, because the issuer can depend on a port.
+ * first other request, even to an unknown path, loads the remaining routes. These routes are most of the code, and
+ * counting does not need them. The listeners must be bound, because the issuer can depend on a port.
  */
 export async function createRouters(
   core: Core,
@@ -81,7 +81,7 @@ function createOperationsRoutes(
   totals: AllTotals,
 ): (hosts: readonly ServedHost[]) => readonly Route[] {
   const healthRoutes = routesFrom([health], () => checkReadiness(core));
-  // The service's metrics are for operators, but the metrics host can be open to everyone.
+  // Only operators read the service's metrics, but the metrics host can be open to everyone.
   const host = core.config.opsListen === undefined ? 'api' : 'ops';
   const exposed = {
     metrics: serviceMetrics(core, totals, bound),

@@ -134,7 +134,7 @@ function apiRoutes(
   ];
 }
 
-/** Wraps routes that show the counts of front-end threads: they first apply the updates of these threads. */
+/** Wraps routes that show the counts of front-end threads: the routes first apply the updates of these threads. */
 function caughtUp({ front }: Core, routes: readonly Route[]): readonly Route[] {
   if (front.count === 0) return routes;
   return routes.map(({ handle, ...route }) => ({

@@ -23,7 +23,7 @@ export class ServiceStatus {
     this.#past = [readTotals(this.#core, this.#requests)];
   }
 
-  /** Records the current totals. Call it every second. */
+  /** Records the current totals. Call this every second. */
   look(): void {
     const now = readTotals(this.#core, this.#requests);
     const before = this.#past.at(-1)!;
@@ -143,7 +143,7 @@ const recentWidth = 5;
 const bucketMs = 1000 * recentWidth;
 /** Maximum number of buckets: ten minutes. */
 const maxBuckets = 120;
-/** Maximum pause between measurements, ms. After a longer one, as on a suspended machine, the rates restart. */
+/** Maximum pause between measurements, ms. After a longer pause, as on a suspended machine, the rates restart. */
 const longestPauseMs = 60_000;
 
 interface Bucket {
@@ -162,7 +162,7 @@ interface TrafficSample {
   readonly refused: number;
 }
 
-/** The rates of the last ten minutes since startup. */
+/** The rates since startup, at most of the last ten minutes. */
 class RecentRates {
   /** Number of the first bucket since the epoch. */
   #first = 0;

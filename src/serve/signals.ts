@@ -21,7 +21,9 @@ export interface Signals {
   onHangUp(action: () => void): void;
 }
 
-/** Listens to the signals. A server at a terminal stops when the terminal closes: Ctrl-C can no longer reach it. */
+/**
+ * Listens to the signals. A server at a terminal stops when the terminal closes, because Ctrl-C can no longer reach it.
+ */
 export function listenToSignals({ interactive }: Terminal): Signals {
   const tells: ((code: number) => void)[] = [];
   const told = () => new Promise<number>((resolve) => tells.push(resolve));
@@ -50,8 +52,8 @@ const maxClosingMs = 1000;
 const minClosingMs = 250;
 
 /**
- * Reports the service as not ready and continues to serve, until load balancers have noticed, so that no request is
- * lost. Another signal ends this.
+ * Reports the service as not ready and continues to serve until load balancers have noticed, so that no request is
+ * lost. Another signal ends the wait.
  * @returns the exit code
  */
 export async function leave(
@@ -69,7 +71,9 @@ export async function leave(
   return code;
 }
 
-/** Stops the service. If its store has failed, the grace is short: accepted data is on disk, and the rest was refused. */
+/**
+ * Stops the service. If its store has failed, the grace is short: accepted data is on disk, and the rest was refused.
+ */
 export async function stopService(service: Service, config: Config, code: number): Promise<void> {
   const graceMs = code === 0 ? config.shutdownGrace * 1000 : fatalGraceMs;
   // Part of the grace is for the last commit and the exit.
@@ -89,7 +93,10 @@ export interface Reloadable {
 
 type Key = (typeof settings)[number]['key'];
 
-/** Settings that take effect without a restart. Files that are read for each use, such as backup keys, do so too. */
+/**
+ * Settings that take effect without a restart. Files that are read for each use, such as backup keys, also need no
+ * restart.
+ */
 const live: readonly Key[] = [
   'logLevel',
   'rate',
@@ -101,7 +108,7 @@ const live: readonly Key[] = [
 ];
 
 /**
- * SIGHUP: rereads the configuration, its identity providers and the TLS files. If any of them cannot be used, nothing
+ * SIGHUP: rereads the configuration, its identity providers and the TLS files. If one of these cannot be used, nothing
  * changes.
  * @param running the settings in use
  * @returns the settings in use from now on

@@ -19,8 +19,8 @@ export interface Storage {
   openAccounts(deps: StorageDeps, health: StoreHealth): AccountStore | Promise<AccountStore>;
   openUsage(deps: StorageDeps, opened: UsageStorageDeps): UsageStore | Promise<UsageStore>;
   /**
-   * Resolves when usage can be served. It is called when the lanes exist.
-   * @throws {Error} with the reason if usage must not be served; everything is closed then
+   * Resolves when usage can be served. Call this when the lanes exist.
+   * @throws {Error} with the reason if usage must not be served. Everything is closed then
    */
   ready?(): Promise<void>;
   /** Undoes `openAccounts` if `openUsage` is not called. */
@@ -48,7 +48,9 @@ export interface UsageStorageDeps {
   readonly accountStore: AccountStore;
   readonly directory: Directory;
   readonly health: StoreHealth;
-  /** Finds the lane of an application. Call it only once packets arrive: lanes need the committers of usage. */
+  /**
+   * Finds the lane of an application. Call this only once packets arrive, because lanes need the committers of usage.
+   */
   findLane(application: number): Pick<Lane, 'submit'>;
   /** Resolves when all earlier packets of all threads are on disk or refused. */
   settled(): Promise<void>;

@@ -3,9 +3,9 @@ import { refusing } from '../contract/health.ts';
 import type { WebhookAnnouncement } from '../storage/lmdb/records.ts';
 
 /*
- * Announcements: records of announced events whose cause lasts. A flag was seen, is stale or has a verdict, or messages
- * are refused. A record is committed with its deliveries, so no node announces an event twice. Keys start with the id
- * of the application and a space; or with `service ` for the service, for digests, and for issues in trackers.
+ * Announcements: records of announced events with a lasting cause. The causes are new flags, stale flags, verdicts and
+ * refused messages. A record is committed with its deliveries, so no node announces an event twice. Keys start with
+ * the id of the application and a space; or with `service ` for the service, for digests, and for issues in trackers.
  */
 
 export function refusalKey(applicationId: string, environment: number | null, code: string): string {

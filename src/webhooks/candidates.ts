@@ -8,12 +8,12 @@ import type { Application, Environment, WebhookAnnouncement } from '../storage/l
 import { decideStep, refusalKey, type Step, service } from './announcements.ts';
 import type { Findings, FirstSeenFeature, FoundVerdict, StaleFeature, WatchTask } from './findings.ts';
 
-/** An event that was found in data, and is announced unless it was before. docs/webhooks.md shows its data. */
+/** An event that was found in data and might be announced already. docs/webhooks.md shows the data of events. */
 export interface Candidate {
   readonly key: string;
   readonly content: WebhookAnnouncement;
   readonly verdict?: FoundVerdict;
-  /** Equal for candidates that need no further check if the last announcement has the same verdict. */
+  /** A candidate with the same value as the last announced candidate needs no further check. */
   readonly settled?: string | undefined;
   stepFrom(announced: WebhookAnnouncement | undefined): Step;
   /** True if the records from which the event was found are unchanged. */
@@ -21,7 +21,7 @@ export interface Candidate {
   events(tx: AccountTransaction, announced: WebhookAnnouncement | undefined): readonly WebhookEvent[];
 }
 
-/** Lists the events of an application. Refusals come first: they are few, and can accompany a flood of new flags. */
+/** Lists the events of an application. Refusals come first, because a flood of new flags could delay them. */
 export function* listCandidates(
   application: Application,
   found: Findings,
@@ -55,7 +55,7 @@ function ofRefusals(
   };
 }
 
-/** Returns refusals of all messages, which are announced to each team with webhooks. */
+/** Returns the event of refusing all messages, which is announced to each team with webhooks. */
 export function ofService(one: RefusalCount): Candidate {
   return {
     key: refusalKey(service, null, one.code),
@@ -89,7 +89,7 @@ function refusing(
 
 const minuteMs = 60_000;
 
-/** Returns a flag that was seen for the first time. The time is known to the minute. */
+/** Returns the event of a flag that was seen for the first time. The time has a precision of one minute. */
 function ofFirstSeen(application: Application, { environment, feature, at }: FirstSeenFeature, now: number): Candidate {
   const { id, teamId } = application;
   return {
@@ -109,7 +109,7 @@ function ofFirstSeen(application: Application, { environment, feature, at }: Fir
   };
 }
 
-/** Returns a flag that no packet has named for a long time. */
+/** Returns the event of a flag that no packet has named for a long time. */
 function ofStale(application: Application, { feature, since, lastSeenAt }: StaleFeature, now: number): Candidate {
   const { id, teamId } = application;
   return {
@@ -132,8 +132,8 @@ function ofStale(application: Application, { feature, since, lastSeenAt }: Stale
 }
 
 /**
- * Returns a change of a verdict. The first verdict since the subscription is the baseline. Nodes compute verdicts at
- * different times, from data that arrived at different times. A node behind the last announcement announces nothing.
+ * Returns the event of a changed verdict. The first verdict since the subscription is the baseline. Nodes compute
+ * verdicts at different times, from different data. A node behind the last announcement announces nothing.
  */
 function ofVerdict(application: Application, one: FoundVerdict, task: WatchTask): Candidate {
   const { now, verdictsFrom } = task;

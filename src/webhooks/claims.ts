@@ -8,7 +8,7 @@ import { describeTarget } from './webhooks.ts';
 /** Lease of a delivery. A node that has not recorded the result by then is presumed dead. */
 export const leaseMs = 60_000;
 
-/** A webhook is disabled when a delivery is given up and none has succeeded for this long. */
+/** A webhook is disabled when a delivery is given up and no delivery has succeeded for this time. */
 const disableAfterMs = 5 * 86_400_000;
 
 /** Maximum number of recorded attempts per delivery. */
@@ -16,7 +16,7 @@ const keptAttempts = 12;
 
 export interface Claimant {
   readonly node: string;
-  /** True if only this process delivers. Leases of other processes have then lost their holders. */
+  /** True if only this process delivers. Leases of other processes are then void. */
   readonly alone: boolean;
   readonly now: number;
 }

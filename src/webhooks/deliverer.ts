@@ -35,7 +35,7 @@ type Pause = (ms: number) => Promise<boolean>;
 const pollMs = 1000;
 /** Deliveries due within this time are claimed together, ms. */
 const gatherMs = 20;
-/** Scans take longer with a longer queue. Each scan is followed by a pause of this many times its duration. */
+/** Pause after a scan of the queue, as a multiple of the duration of the scan. A long queue takes long to scan. */
 const scanShare = 10;
 /** Time for which a failed attempt keeps its concurrency slot, ms. It paces calls to receivers that fail fast. */
 const restMs = 1000;
@@ -119,8 +119,8 @@ export class Deliverer {
   }
 
   /**
-   * Chooses due deliveries for the free concurrency slots: the oldest of each webhook, then the next of each. The least
-   * recently served webhook comes first, so that none starves.
+   * Chooses due deliveries for the free concurrency slots: the oldest delivery of each webhook, then the next. The
+   * least recently served webhook comes first, so that none starves.
    */
   #choose(): Map<string, () => void> {
     const { directory } = this.#deps;
@@ -236,7 +236,7 @@ export class Deliverer {
   }
 }
 
-/** True if a write can cause a delivery. A claim cannot. */
+/** True if a write can cause a delivery. The write of a claim cannot. */
 function isForUs({ table, value }: Write): boolean {
   return table === 'webhookTurns' && (value as QueuedDelivery | undefined)?.lease == null;
 }
@@ -246,7 +246,7 @@ interface Due {
   readonly due: number;
 }
 
-/** Inserts a delivery into the earliest deliveries of its webhook, in order. Drops it if it comes after all of them. */
+/** Inserts a delivery into the earliest deliveries of its webhook, in order. Drops a later delivery. */
 function keepFirst(firsts: Due[], key: string, due: number): void {
   if (firsts.length === mostPerWebhook && due >= firsts[mostPerWebhook - 1]!.due) return;
   const after = firsts.findIndex((one) => due < one.due);

@@ -15,9 +15,9 @@ export interface WatchTask {
   readonly firstSeenFrom: number | null;
   /** Start of the search for features that became stale; `null` for no search. */
   readonly staleFrom: number | null;
-  /** If set, finds all verdicts. They are compared with verdicts announced since this time. */
+  /** Start of the announcements that verdicts are compared with; `null` for no search. */
   readonly verdictsFrom: number | null;
-  /** If set, finds verdicts on these features only, with their reasons. */
+  /** The only features whose verdicts are found, with their reasons; absent for all features. */
   readonly explained?: ReadonlySet<string>;
   /** Start of the search for refusals; `null` for no search. */
   readonly refusedFrom: number | null;
@@ -46,7 +46,7 @@ export interface FoundVerdict {
 export interface FirstSeenFeature {
   readonly environment: Pick<Environment, 'name' | 'number'>;
   readonly feature: string;
-  /** The time, to the minute. */
+  /** The time when the feature was first seen, to the minute. */
   readonly at: number;
 }
 

@@ -11,7 +11,7 @@ import type { Webhook, WebhookDelivery } from '../storage/lmdb/records.ts';
 import { findAnnouncement, issueKey, issueMs, putAnnouncement } from './announcements.ts';
 import { getFormat } from './formats/formats.ts';
 
-/** Maximum number of stored deliveries per webhook, pending or done. A further delivery removes the oldest. */
+/** Maximum number of stored deliveries per webhook, pending or done. A further delivery replaces the oldest one. */
 export const maxDeliveries = 1000;
 
 interface QueueDeps {
@@ -24,7 +24,7 @@ export function announcer(randomBytes: RandomBytes): Announce {
   return (tx, event) => void enqueue(tx, event, { now: event.at, randomBytes });
 }
 
-/** Queues an event for each webhook that was subscribed when it happened. @returns the number of webhooks */
+/** Queues an event for each webhook that was subscribed when the event happened. @returns the number of webhooks */
 export function enqueue(tx: Transaction, event: WebhookEvent, deps: QueueDeps): number {
   const { type, teamId, at, withinMs = 0, data } = event;
   const wanting = [...tx.records('webhooks').values()].filter(
@@ -113,7 +113,7 @@ export function findDelivery(reader: Pick<Reader, 'get'>, webhookId: string, id:
   return found?.id === id ? found : undefined;
 }
 
-/** Lists deliveries, latest first. @param before one more than the number of the first delivery */
+/** Lists deliveries, latest first. @param before the number of the first delivery plus 1 */
 export function listDeliveries(
   { webhookDeliveries: kept }: Pick<AccountTables, 'webhookDeliveries'>,
   webhookId: string,

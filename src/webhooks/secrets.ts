@@ -13,7 +13,7 @@ export function newWebhookSecret(randomBytes: RandomBytes): WebhookSecret {
   return { text: prefix + Buffer.from(randomBytes(secretBytes)).toString('base64'), until: null };
 }
 
-/** Adds a new secret. The previous secret remains valid for a while; older ones are removed. */
+/** Adds a new secret. The previous secret remains valid for a while. Older secrets are removed. */
 export function rotated(
   secrets: readonly WebhookSecret[],
   added: WebhookSecret,

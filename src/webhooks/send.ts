@@ -17,7 +17,7 @@ export interface SendDeps extends Reach {
 export interface SendResult {
   /** `null` without a response. */
   readonly status: number | null;
-  /** The reason of a failure, for people; `null` if it was delivered. */
+  /** The reason of a failure, for people; `null` if the delivery succeeded. */
   readonly error: string | null;
   /** The delay that the receiver requests, ms. */
   readonly retryAfterMs: number;
@@ -28,7 +28,7 @@ export interface SendResult {
 /** Maximum number of characters of a response that are stored, for people. */
 const keptCharacters = 500;
 
-/** Maximum number of bytes that are read: some receivers stop working when the connection closes early. */
+/** Maximum number of response bytes that are read. Some receivers stop working if the connection closes early. */
 const maxResponseBytes = 65_536;
 
 export type Receiver = Pick<Webhook, 'url' | 'secrets' | 'format' | 'authorization'>;
@@ -88,7 +88,7 @@ function credentials(
   };
 }
 
-/** Minimum length of the parts of a credential that are hidden. Its scheme is shorter. */
+/** Minimum length of the parts of a credential that are hidden. The scheme of a credential is shorter. */
 const leastSecret = 8;
 
 class ResponseText {

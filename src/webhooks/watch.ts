@@ -45,19 +45,19 @@ const maxSettled = 50_000;
 /** Maximum number of announcements that are read without a pause. */
 const announcementsAtOnce = 100;
 
-/** Most rounds scan only the last hour. One in this many scans everything, because data from other nodes can be old. */
+/** Most rounds scan only the last hour. Every 30th round scans everything, because data from other nodes can be old. */
 const wholeEvery = 30;
 const lastMs = 3_600_000;
 
 /**
- * Finds events in usage and refusals, which no change of accounts causes. It reads from disk, so a crash loses none.
+ * Finds events in usage and refusals, without a change of accounts. The data is on disk, so a crash loses no event.
  */
 export class Watch {
   readonly #deps: WatchDeps;
   #round = 0;
   /** Announced verdicts that need no check, by key. Whole rounds clear them, because other nodes announce, too. */
   readonly #settled = new Map<string, string>();
-  /** The announced refusals of this process. */
+  /** The number of announced refusals of this process, by reason. */
   #told = new Map<RefusalCode, number>();
 
   constructor(deps: WatchDeps) {
@@ -260,7 +260,7 @@ function announce(
 
 type Digest = WebhookEventData['digest.weekly'];
 
-/** Maximum numbers in a digest: of applications, and of removable flags of each. */
+/** Maximum number of applications in a digest, and of removable flags of each application. */
 const maxApplications = 10;
 const maxFeatures = 10;
 

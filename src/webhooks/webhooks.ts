@@ -1,6 +1,6 @@
 /*
  * src/webhooks notifies teams of events at URLs of their choice. webhooks.ts has the changes that a team makes.
- * queue.ts queues events in the commit of their change, and watch.ts finds the other events. deliverer.ts and turns.ts
+ * queue.ts queues events in the commit of their change, and watch.ts finds the other events. deliverer.ts and claims.ts
  * deliver queued events. send.ts makes one attempt, within the rules of src/http/outbound.
  */
 
@@ -79,7 +79,7 @@ export function createWebhook(
 }
 
 /**
- * Changes a webhook. Disabling it cancels pending deliveries. Events during that time are not delivered later.
+ * Changes a webhook. Disabling it cancels pending deliveries. Events of a disabled webhook are not delivered later.
  * @throws {Refusal} `not_found`, `invalid_name`, `invalid_body`
  */
 export function patchWebhook(

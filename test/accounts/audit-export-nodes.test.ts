@@ -71,7 +71,7 @@ async function sweep(node: ExportFixture, exporting = (audit: AuditExport) => au
 }
 
 describe('the audit log of two nodes', () => {
-  test('is exported once by each node, and then removed', async () => {
+  test('each node exports every entry once, and then the entries are removed', async () => {
     const [one, other] = await twoNodes();
     await makeEntries([one, other], 20);
     const all = await numbersIn(one);

@@ -21,7 +21,7 @@ async function openClients() {
 }
 
 describe('a sign-in client', () => {
-  test('does not have a secret if public, and is stored with only a hash of its secret if confidential', async () => {
+  test("a public client has no secret, and only the hash of a confidential client's secret is stored", async () => {
     const fixture = await openClients();
     const app = await fixture.create();
     expect(app).toMatchObject({ clientSecret: null, client: { secretHash: null, redirectUris } });
@@ -32,7 +32,7 @@ describe('a sign-in client', () => {
     expect([app, server].map(({ client }) => clients.get(client.clientId))).toEqual([app.client, server.client]);
   });
 
-  test('belongs to its team, and only that team can delete it', async () => {
+  test('only the team that registered a client can delete the client', async () => {
     const { directory, team, create } = await openClients();
     const { client } = await create();
     const other = await createTeam(directory, 'Other');
@@ -50,13 +50,13 @@ describe('a sign-in client', () => {
     [{ redirectUris: [] }, 'invalid_body'],
     [{ redirectUris: Array.from({ length: 21 }, (_, at) => `${redirectUris[0]}/${at}`) }, 'invalid_body'],
     [{ redirectUris: [...redirectUris, 'http://shop.example.com/'] }, 'invalid_body'],
-  ])('is refused as %j with %s', async (wanted, code) => {
+  ])('a client with %j is refused with %s', async (wanted, code) => {
     const { directory, team, create } = await openClients();
     await expect(create(wanted)).rejects.toMatchObject({ code });
     expect(ofTeam(directory.clients, team.id)).toEqual([]);
   });
 
-  test('is refused with an error that names the invalid redirect URI', async () => {
+  test('the refusal of a client names the invalid redirect URI', async () => {
     const { create } = await openClients();
     const refused = create({ redirectUris: [...redirectUris, 'javascript:alert(1)'] });
     await expect(refused).rejects.toThrow('`redirectUris[1]` must be https:');

@@ -9,18 +9,18 @@ const directional = ['\u202a', '\u202e', '\u2066', '\u2069', '\u200e', '\u200f',
 describe.each(directional)('a name with the character %j', (character) => {
   const name = `Shop${character}nimda`;
 
-  test('is rejected if a person enters it, and accepted in packets', () => {
+  test('such a name is rejected if a person enters it, and accepted in packets', () => {
     expect(() => checkName('a team', name)).toThrow('and characters that change the direction of text');
     expect(() => checkSentName('a variant', name)).not.toThrow();
     expect(() => checkPathName('a feature', name)).not.toThrow();
   });
 
-  test('is shown without the character on pages', () => {
+  test('pages show the name without the character', () => {
     expect(html`<b title="${name}">${name}</b>`.text).toBe('<b title="Shop\ufffdnimda">Shop\ufffdnimda</b>');
   });
 });
 
-test('a team whose name already has such a character can still be changed', async () => {
+test('a team whose name already has a directional character can still be changed', async () => {
   const { directory, team } = await openFixture();
   const name = 'old\u202ename';
   await directory.change((tx) => tx.put('teams', team.id, { ...team, name }));

@@ -38,14 +38,14 @@ test('an unknown text is not found as a key', async () => {
   }
 });
 
-test('only Backend keys are stored without their text', async () => {
+test('the text of a key is stored, except for Backend keys', async () => {
   const { directory, application, store } = await openFixture();
   const made = await Promise.all(types.map((type) => createKey(directory, application.id, { type })));
   const stored = JSON.stringify([...store.applicationKeys.getRange()]);
   expect(made.map(({ text }) => stored.includes(text))).toEqual([true, true, false]);
 });
 
-test.each(types)('changes around a %s key are visible to the next lookup', async (type) => {
+test.each(types)('the next lookup sees changes that concern a %s key', async (type) => {
   const { directory, application } = await openFixture();
   const { text, key } = await createKey(directory, application.id, { type });
   expect(directory.findKey(text)?.allowsOrigin('https://b.example')).toBe(true);

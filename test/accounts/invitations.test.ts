@@ -56,7 +56,7 @@ describe('a link', () => {
       'a change of the password by an earlier release',
       ({ directory, user }) => directory.change((tx) => tx.put('users', user.id, { ...user, passwordHash: 'hash' })),
     ],
-  ])('is invalid after %s', async (_, end) => {
+  ])('a link is invalid after %s', async (_, end) => {
     const fixture = await open();
     expect(userOfLink(fixture.directory, fixture.token, fixture.clock.now())).toBeDefined();
     await end(fixture);
@@ -64,7 +64,7 @@ describe('a link', () => {
   });
 
   test.each(['', 'x', 'A'.repeat(43), 'A'.repeat(44), `${'A'.repeat(42)}#`, 'x'.repeat(100_000)])(
-    'is invalid if its token is unknown: %.50s',
+    'a link with an unknown token is invalid: %.50s',
     async (token) => {
       const { redeem } = await open();
       expect(await redeem(token)).toBeUndefined();

@@ -31,7 +31,7 @@ function listUsers({ users }: AccountTables): string[] {
 }
 
 describe('an empty data directory', () => {
-  test('is filled from PostgreSQL, and then opens without it', async () => {
+  test('an empty directory is filled from PostgreSQL, and then opens without PostgreSQL', async () => {
     const data = temporaryDirectory();
     const url = await initialised();
     const first = (await joinPostgres(data, joining(url)))!;
@@ -45,7 +45,7 @@ describe('an empty data directory', () => {
     await again.lmdb.close();
   });
 
-  test('waits for PostgreSQL, and remains empty if the process is stopped', async () => {
+  test('the directory remains empty if the process stops while it waits for PostgreSQL', async () => {
     const data = temporaryDirectory();
     const away = joining((await initialised()).replace(/:\d+\//, ':1/'));
     expect(await joinPostgres(data, away)).toBeUndefined();
@@ -53,7 +53,7 @@ describe('an empty data directory', () => {
     expect(away.log.lines.join('\n')).toContain('starts when PostgreSQL is available');
   });
 
-  test('refuses to start with a wrong URL, unless it is already filled', async () => {
+  test('the start fails with a wrong URL, unless the directory is already filled', async () => {
     const data = temporaryDirectory();
     const url = await initialised();
     const wrong = joining(url.replace(/\/test_\w+/, '/none'));
@@ -64,14 +64,14 @@ describe('an empty data directory', () => {
     expect(wrong.log.lines.join('\n')).toContain('counting begins');
   });
 
-  test('is not filled from a database without accounts', async () => {
+  test('a database without accounts does not fill the directory', async () => {
     const data = temporaryDirectory();
     const url = await newDatabase(await sharedServer());
     await expect(joinPostgres(data, joining(url))).rejects.toThrow('flagmeter postgres init');
     expect(readdirSync(data)).toEqual([]);
   });
 
-  test('is not filled without the right key file', async () => {
+  test('a directory is not filled without the right key file', async () => {
     const url = await initialised(new PostgresKey(randomBytes(32)));
     for (const key of [undefined, new PostgresKey(randomBytes(32))]) {
       const data = temporaryDirectory();
@@ -106,19 +106,19 @@ describe('the data directory of a node', () => {
     return { data, url };
   }
 
-  test('can be opened without its usage, which is loaded from PostgreSQL', async () => {
+  test('a directory without usage can be opened: the usage is loaded from PostgreSQL', async () => {
     const { data, url } = await joined();
     rmSync(`${data}/usage`, { recursive: true });
     await (await joinPostgres(data, joining(url)))!.lmdb.close();
   });
 
-  test('is refused without its spool', async () => {
+  test('a directory without its spool is refused', async () => {
     const { data, url } = await joined();
     rmSync(`${data}/spool`, { recursive: true });
     await expect(joinPostgres(data, joining(url))).rejects.toThrow(`Cannot open ${data}/spool/data.mdb: it is missing`);
   });
 
-  test('keeps its spool while accounts and usage are loaded again', async () => {
+  test('the spool is kept while accounts and usage are loaded again', async () => {
     const { data, url } = await joined();
     const { ino } = statSync(`${data}/spool/data.mdb`);
     for (const store of ['accounts', 'usage']) rmSync(`${data}/${store}`, { recursive: true });
@@ -143,7 +143,7 @@ describe('joinPostgres', () => {
     await expect(joinPostgres(data, joining(await initialised()))).rejects.toThrow('another database');
   });
 
-  test('a data directory that was used with PostgreSQL is refused without it', async () => {
+  test('a data directory that was used with PostgreSQL cannot be used without PostgreSQL', async () => {
     const data = temporaryDirectory();
     await (await joinPostgres(data, joining(await initialised())))!.lmdb.close();
     await expect(openPrepared(data)).rejects.toThrow('pass the same --postgres as before');

@@ -24,7 +24,7 @@ describe('KeyIndex', () => {
   it.each([
     [1001, true],
     [1000, false],
-  ])('finds a rotated key at 1000 if it is accepted until %i: %s', (until, isFound) => {
+  ])('finds a rotated key that is accepted until %i at the time 1000: %s', (until, isFound) => {
     for (const text of ['fm_fe_text', null]) {
       const hash = hashSecret('fm_fe_text');
       const rotated = { ...key, text, hash, replaced: { by: 'key_2', until } };

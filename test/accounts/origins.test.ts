@@ -19,7 +19,7 @@ describe('an origin pattern', () => {
     'https://LOCALHOST:*',
     'http://127.0.0.1:*',
     'http://[::1]:*',
-  ])('can be %s', (pattern) => {
+  ])('%s is a valid origin pattern', (pattern) => {
     expect(isOriginPattern(pattern)).toBe(true);
   });
 
@@ -53,7 +53,7 @@ describe('an origin pattern', () => {
     'https://exa mple.com',
     'https://example.com\n',
     `https://${'a'.repeat(300)}`,
-  ])('cannot be %j', (pattern) => {
+  ])('%j is not a valid origin pattern', (pattern) => {
     expect(isOriginPattern(pattern)).toBe(false);
   });
 });

@@ -28,7 +28,7 @@ test.each([
 
 describe('a common password', () => {
   test.each(['Password1234', '1Q2W3E4R5T6Y', '123456789012', 'qwertyqwerty', 'unbelievable'])(
-    'can be %s',
+    'the list has the common password %s',
     async (word) => {
       expect(await isCommonPassword(word)).toBe(true);
     },
@@ -39,7 +39,7 @@ describe('a common password', () => {
       expect(await isCommonPassword(part)).toBe(false);
   });
 
-  test('is not a generated password or a sentence', async () => {
+  test('generated passwords and sentences are not common passwords', async () => {
     const generated = newPassword((count) => new Uint8Array(count).map((_, at) => at * 7));
     expect(await isCommonPassword(generated)).toBe(false);
     expect(await isCommonPassword('the analytical engine')).toBe(false);

@@ -82,15 +82,15 @@ const bad = [
 ];
 
 describe('a redirect URI', () => {
-  test.each(good)('can be %s', (uri) => {
+  test.each(good)('%s is a valid redirect URI', (uri) => {
     expect(isRedirectUri(uri)).toBe(true);
   });
 
-  test.each(bad)('cannot be %j', (uri) => {
+  test.each(bad)('%j is not a valid redirect URI', (uri) => {
     expect(isRedirectUri(uri)).toBe(false);
   });
 
-  test('has a known receiver if its scheme is https', () => {
+  test('the receiver of an https redirect is known', () => {
     expect(good.filter(isOfKnownReceiver)).toEqual(good.filter((uri) => uri.startsWith('https://')));
   });
 });
@@ -114,7 +114,7 @@ describe('isSameRedirect', () => {
     ['https://shop.example.com/callback', 'https://SHOP.example.com/callback', false],
     ['https://shop.example.com/callback', 'https://shop.example.com/x/../callback', false],
     ['com.example.app:/callback', 'com.example.app://callback', false],
-  ])('compares the registered URI %s with %s: %j', (registered, uri, same) => {
+  ])('the registered URI %s matches %s: %j', (registered, uri, same) => {
     expect(isSameRedirect(registered, uri)).toBe(same);
   });
 

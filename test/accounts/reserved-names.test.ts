@@ -22,12 +22,12 @@ describe('resemblesOurs', () => {
     'flag\u202emeter',
     'flag\u00admeter',
     'fl\u0430gmeter\u2009console',
-  ])('recognises %s', (name) => {
+  ])('recognises the name %s', (name) => {
     expect(resemblesOurs(name)).toBe(true);
   });
 
   test.each(['Shop', 'Feature meter', 'Flags and meters', 'Grafana', 'ШОП', 'フラグ', 'flag', 'meter'])(
-    'does not recognise %s',
+    'accepts the unrelated name %s',
     (name) => {
       expect(resemblesOurs(name)).toBe(false);
     },

@@ -7,7 +7,7 @@ import type { User } from '../../src/storage/lmdb/records.ts';
 import { openFixture } from './fixture.ts';
 
 describe('the sign-in policy', () => {
-  it('has defaults, and keeps the fields that a change omits', async () => {
+  it('a policy has defaults, and keeps the fields that a change omits', async () => {
     const { directory, accountStore } = await openFixture();
     expect(readSignInPolicy(accountStore)).toEqual({
       ...{ secondFactor: 'optional', passwords: 'everyone', breakGlass: [], domains: [] },

@@ -26,7 +26,7 @@ describe('a subject pattern', () => {
     ['system:serviceaccount:shop:*', 'system/serviceaccount/shop/deployer', false],
     ['a:b:c', 'a:b:C', false],
     ['a:b:.*', 'a:b:xyz', false],
-  ])('%s matches %s: %s', (pattern, subject, expected) => {
+  ])('the pattern %s matches the subject %s: %s', (pattern, subject, expected) => {
     expect(isSubjectPattern(pattern)).toBe(true);
     expect(matchesSubject(pattern, subject)).toBe(expected);
   });
@@ -42,7 +42,7 @@ describe('a subject pattern', () => {
     'a:b:c\n',
     'a:b:ü',
     'x'.repeat(256),
-  ])('cannot be %j', (pattern) => {
+  ])('%j is not a valid subject pattern', (pattern) => {
     expect(isSubjectPattern(pattern)).toBe(false);
   });
 

@@ -46,7 +46,7 @@ test('creating or deleting a team changes either all of its members or none', as
 });
 
 describe('the last Admin of a team', () => {
-  test('is determined for each team of the user, without counting API keys', async () => {
+  test('the last Admin is determined for each team of the user, without counting API keys', async () => {
     const { directory, person, team } = await open();
     const other = await createTeam(directory, 'Other');
     const ada = await person('ada', 'Admin', [team.id, other.id]);
@@ -62,7 +62,7 @@ describe('the last Admin of a team', () => {
     await deleteUser(directory, ada.id);
   });
 
-  test('remains if two Admins step down concurrently', async () => {
+  test('one Admin remains if two Admins give up the role concurrently', async () => {
     const { directory, person } = await open();
     const two = [await person('ada', 'Admin'), await person('bob', 'Admin')];
     const done = await Promise.allSettled(two.map(({ id }) => patchUser(directory, id, { role: 'User' })));

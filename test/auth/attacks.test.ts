@@ -26,7 +26,7 @@ describe.each<readonly [what: string, attacks: readonly Attack[]]>([
   ['a real token', otherTexts],
 ])('%s', (_, attacks) => {
   describe.each(attacks)('%s', (_, forge) => {
-    test.each(algorithms)('is rejected by a service that signs with %s', async (alg) => {
+    test.each(algorithms)('a service that signs with %s rejects the token', async (alg) => {
       const target = targets.find((one) => one.alg === alg)!;
       await verifyAccessToken(target.settings, target.sign());
       const tokens = [forge(target, others)].flat();
@@ -57,7 +57,7 @@ test('a key verifies no tokens of another algorithm, even if both keys are ours'
   }
 });
 
-test('a token that is too long is rejected before its key is looked up', async () => {
+test('a token that is too long is rejected before the key lookup', async () => {
   const [target] = targets as [Forgery];
   const looked: string[] = [];
   const keys: SigningKeys = {

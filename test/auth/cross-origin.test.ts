@@ -31,7 +31,7 @@ const forPages: readonly [string, string][] = [
 ];
 
 describe('a page at a redirect URI of a public client', () => {
-  test.each(forPages)('can send requests to %s (%s)', async (path, method) => {
+  test.each(forPages)('the page can send requests to %s (%s)', async (path, method) => {
     const { status, headers } = await preflight(path, page, method);
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(page);
@@ -41,7 +41,7 @@ describe('a page at a redirect URI of a public client', () => {
     expect(headers.get('vary')).toBe('Origin');
   });
 
-  test('completes PKCE and can read all responses, including refusals', async () => {
+  test('the page completes PKCE and can read all responses, including refusals', async () => {
     const signedIn = await fixture.signIn(fixture.newBrowser());
     const body = encode({
       grant_type: 'authorization_code',
@@ -65,7 +65,7 @@ describe('a page at a redirect URI of a public client', () => {
     }
   });
 
-  test('can sign its user out by invalidating the token, and read the response', async () => {
+  test('the page can invalidate the token of its user, and read the response', async () => {
     const own = await token(fixture.service.http, fixture.service.credentials);
     const headers = { origin: page, authorization: `Bearer ${own}` };
     const ask = () => fetch(`${origin}/api/account/invalidate-token`, { method: 'POST', headers });
@@ -74,17 +74,20 @@ describe('a page at a redirect URI of a public client', () => {
     for (const response of responses) expect(response.headers.get('access-control-allow-origin')).toBe(page);
   });
 
-  test.each(['http://127.0.0.1', 'http://127.0.0.1:5173'])('can be on the user’s own machine: %s', async (from) => {
-    const { headers } = await preflight('/connect/token', from, 'POST');
-    expect(headers.get('access-control-allow-origin')).toBe(from);
-  });
+  test.each(['http://127.0.0.1', 'http://127.0.0.1:5173'])(
+    'the page can be on the user’s own machine: %s',
+    async (from) => {
+      const { headers } = await preflight('/connect/token', from, 'POST');
+      expect(headers.get('access-control-allow-origin')).toBe(from);
+    },
+  );
 
-  test('can be a page of the console', async () => {
+  test('a page of the console has the same access', async () => {
     const { headers } = await preflight('/connect/token', origin, 'POST');
     expect(headers.get('access-control-allow-origin')).toBe(origin);
   });
 
-  test('loses access when the client is deleted', async () => {
+  test('the page loses access when the client is deleted', async () => {
     const { http, credentials } = fixture.service;
     const wanted = { name: 'Gone', redirectUris: ['https://gone.example/cb'], type: 'public' };
     const path = `/api/v2/teams/${credentials.teamId}/clients`;
@@ -106,7 +109,7 @@ describe('a page without permission', () => {
     'null',
     'com.example.shop:',
     'http://127.0.0.1.evil.example',
-  ])('cannot read responses from %s', async (from) => {
+  ])('a page from %s cannot read responses', async (from) => {
     for (const [path, method] of forPages) {
       const { status, headers } = await preflight(path, from, method);
       expect([status, headers.get('access-control-allow-origin')]).toEqual([204, null]);
@@ -116,7 +119,7 @@ describe('a page without permission', () => {
     expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([401, null]);
   });
 
-  test('cannot read responses if its client is confidential', async () => {
+  test('a page of a confidential client cannot read responses', async () => {
     const { http, credentials } = fixture.service;
     const wanted = { name: 'Server', redirectUris: ['https://server.example/cb'], type: 'confidential' };
     await manage(http, access, 'POST', `/api/v2/teams/${credentials.teamId}/clients`, 201, wanted);
@@ -125,7 +128,7 @@ describe('a page without permission', () => {
   });
 
   test.each(['/connect/introspect', '/connect/authorize', '/connect/endsession', '/connect/device'])(
-    'cannot read responses of %s',
+    'no page can read responses of %s',
     async (path) => {
       expect((await preflight(path, page, 'POST')).headers.get('access-control-allow-origin')).toBeNull();
     },

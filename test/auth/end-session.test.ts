@@ -29,7 +29,7 @@ async function good({ call }: Pick<SessionFixture, 'call'>, tokens: Record<strin
 }
 
 describe('a sign-out with an ID token', () => {
-  test.each(['GET', 'POST'])('ends the sign-in and all its sessions (%s)', async (method) => {
+  test.each(['GET', 'POST'])('ends the sign-in and all sessions of the sign-in (%s)', async (method) => {
     const fixture = await openSignedIn();
     const { issued, browser, store, refresh, audited, user } = fixture;
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
@@ -84,7 +84,7 @@ describe('a sign-out with an ID token', () => {
     expect(await refresh(issued.elsewhere.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('ends the sign-in of the browser if it belongs to the same user', async () => {
+  test('ends the sign-in of the browser if the same user is signed in there', async () => {
     const { issued, signIn, store, directory, team, ...fixture } = await openSignedIn();
     const bob = await createUser(directory, {
       email: 'bob@example.com',
@@ -105,7 +105,7 @@ describe('a sign-out with an ID token', () => {
     ['an access token', ({ access_token }) => ({ id_token_hint: access_token })],
     ['a wrong signature', ({ id_token }) => ({ id_token_hint: `${id_token.slice(0, -86)}${'A'.repeat(86)}` })],
     ['a token of another client', ({ id_token }) => ({ id_token_hint: id_token, client_id: 'flagmeter-cli' })],
-  ])('ends nothing for %s', async (_, getParameters) => {
+  ])('ends no session for %s', async (_, getParameters) => {
     const { issued, ...fixture } = await openSignedIn();
     const parameters = { ...getParameters(issued.shop), post_logout_redirect_uri: redirectUri };
     expect(await browse(fixture, query(parameters))).toMatchObject({ status: 400 });
@@ -139,7 +139,7 @@ describe('a sign-out with an access token', () => {
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
 
-  test('ends the sign-in once at concurrent requests, with one audit log entry', async () => {
+  test('ends the sign-in once for concurrent requests, with one audit log entry', async () => {
     const { issued, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${issued.app.access_token}` };
     const replies = await Promise.all([1, 2, 3].map(() => browse(fixture, path, { method: 'POST', headers })));
@@ -158,7 +158,7 @@ describe('a sign-out with an access token', () => {
     expect(await fixture.call(json.access_token)).toBe(401);
   });
 
-  test.each(['a.b.c', 'x'])('ends nothing for the invalid token %s', async (token) => {
+  test.each(['a.b.c', 'x'])('ends no session for the invalid token %s', async (token) => {
     const { browser, store, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${token}`, cookie: browser.cookie };
     const response = await browse(fixture, path, { method: 'POST', headers });
@@ -178,7 +178,7 @@ describe('a sign-out with only the cookie of a browser', () => {
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
   });
 
-  test('ends the sign-in and its sessions after the confirmation', async () => {
+  test('ends the sign-in and the sessions after the confirmation', async () => {
     const { issued, browser, store, ...fixture } = await openSignedIn();
     const headers = {
       cookie: browser.cookie,
@@ -213,7 +213,7 @@ describe('a sign-out with only the cookie of a browser', () => {
 
 describe('a sign-out without a token or a sign-in', () => {
   test.each([{}, { cookie: `__Host-flagmeter=${'A'.repeat(43)}.${'A'.repeat(43)}` }])(
-    'ends nothing: %j',
+    'ends no session: %j',
     async (headers) => {
       const { issued, ...fixture } = await openSignedIn();
       expect((await browse(fixture, path, { headers })).text).toContain('You are signed out');
@@ -222,7 +222,7 @@ describe('a sign-out without a token or a sign-in', () => {
     },
   );
 
-  test('does not redirect, even to a registered address', async () => {
+  test('the user is not redirected, even to a registered address', async () => {
     const fixture = await openSessionFixture();
     const back = { client_id: fixture.app.client.clientId, post_logout_redirect_uri: redirectUri };
     expect(await browse(fixture, query(back))).toMatchObject({ status: 200 });

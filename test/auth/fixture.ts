@@ -50,7 +50,7 @@ export function createRequest(target: string, { method = 'GET', headers = {}, bo
 export interface JsonResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it says what it is
+  // biome-ignore lint/suspicious/noExplicitAny: the expectations of a test show the type
   readonly json: any;
   readonly text: string;
 }

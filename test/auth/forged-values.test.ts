@@ -6,8 +6,8 @@ import { openSso } from './sso/sso-fixture.ts';
 import { appCode, secretField } from './support/enrolment.ts';
 
 /*
- * Every cookie and every hidden field on which a decision depends. docs/security.md lists them. test/auth/factors tests
- * a passkey's challenge.
+ * Tests of the cookies and hidden fields on which decisions depend. docs/security.md lists these values. The challenge
+ * of a passkey is tested in test/auth/factors.
  */
 
 const sso = opened(() => openSso({ createUsers: false }));
@@ -60,7 +60,7 @@ describe('an old session of an Admin', () => {
   it.each([
     ['without an HMAC', without],
     ['with the HMAC of another attempt', withCode],
-  ])('gains nothing by an attempt cookie forged %s', async (_how, forge) => {
+  ])('an attempt cookie forged %s links no account and renews no session', async (_how, forge) => {
     const browser = await signedIn();
     sso.clock.advance(901_000);
     expect(await makeKey(browser)).toBe(401);
@@ -97,7 +97,7 @@ describe('a forged cookie', () => {
     startedAt: () => sso.clock.now() - 1,
   };
 
-  it.each(Object.entries(fields))('is refused by the callback if it changes the attempt: %s', async (name, value) => {
+  it.each(Object.entries(fields))('the callback refuses a changed attempt: %s', async (name, value) => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser, { max_age: '900' });
     const before = sso.provider.requested.length;
@@ -107,14 +107,14 @@ describe('a forged cookie', () => {
     expect(sso.provider.requested).toHaveLength(before);
   });
 
-  it('is refused by the callback if the attempt belongs to another browser', async () => {
+  it('the callback refuses the attempt of another browser', async () => {
     const [attacker, victim] = [new CookieBrowser(), await signedIn()];
     const callback = await sso.begin(attacker);
     victim.steal('flagmeter-sso', attacker);
     expect(await sso.finish(victim, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  it('does not change the address after a sign-out at a provider', async () => {
+  it('a forged cookie cannot change the address after a sign-out at a provider', async () => {
     await sso.configure({ createUsers: true, defaultTeam: sso.teamId });
     const uri = redirectUris.web;
     const out = `/connect/endsession?${new URLSearchParams({ client_id: sso.clientId, post_logout_redirect_uri: uri })}`;
@@ -134,14 +134,14 @@ describe('a forged cookie', () => {
     await sso.configure({ createUsers: false, defaultTeam: null });
   });
 
-  it('does not sign in at the sign-in page', async () => {
+  it('the sign-in page does not accept a forged cookie', async () => {
     const browser = await signedIn();
     browser.forge(' flagmeter', (value) => (value.length === 87 ? flipped(value) : value));
     const silent = await browser.send(`${sso.url}${sso.target({ prompt: 'none' })}`);
     expect(silent.headers.get('location')).toContain('error=login_required');
   });
 
-  it('is refused by the callback of the console, even with its state', async () => {
+  it('the callback of the console refuses a forged cookie or state', async () => {
     const browser = new CookieBrowser();
     const { last } = await browser.follow(`${sso.url}/console/sign-in?return=/`, ({ pathname }) =>
       pathname.endsWith('/authorize'),
@@ -157,7 +157,7 @@ describe('a forged cookie', () => {
     expect(await readText(refused)).toContain('was started in another browser');
   });
 
-  it('does not open a session of the console', async () => {
+  it('a forged cookie does not open a session of the console', async () => {
     const browser = await signedIn();
     const session = async () =>
       (await (await browser.send(`${sso.url}/console/session`, { headers: ownPage })).json()) as object;
@@ -168,14 +168,14 @@ describe('a forged cookie', () => {
 });
 
 describe('a forged hidden field', () => {
-  test('is refused: the form token', async () => {
+  test('a forged form token is refused', async () => {
     const browser = new CookieBrowser();
     const refused = await post(browser, sso.target(), { ...sso.admin, form: 'f'.repeat(64) });
     expect(refused.status).toBe(403);
     expect(await readText(refused)).toContain('This page is out of date');
   });
 
-  test('is refused: the token of a link', async () => {
+  test('a forged token of a link is refused', async () => {
     const refused = await post(new CookieBrowser(), '/connect/invitation', {
       ...{ token: 'x'.repeat(43), action: 'accept' },
       ...{ password: 'the words of a forger', again: 'the words of a forger' },
@@ -186,7 +186,7 @@ describe('a forged hidden field', () => {
   test.each([
     ['without an HMAC', () => 'A'.repeat(32)],
     ['with the HMAC of another key', (field: string) => `${'A'.repeat(32)}.${field.split('.')[1]}`],
-  ])('is refused: the secret of an authenticator app %s', async (_how, forge) => {
+  ])('the secret of an authenticator app %s is refused', async (_how, forge) => {
     const page = '/connect/authenticator';
     const browser = new CookieBrowser();
     const shown = await post(browser, page, { ...sso.admin, action: 'sign-in' });
@@ -199,7 +199,7 @@ describe('a forged hidden field', () => {
     });
   });
 
-  test('is refused: the secret of an authenticator app from another browser', async () => {
+  test('the secret of an authenticator app from another browser is refused', async () => {
     const page = '/connect/authenticator';
     const [one, other] = [new CookieBrowser(), new CookieBrowser()];
     const shown = await post(one, page, { ...sso.admin, action: 'sign-in' });

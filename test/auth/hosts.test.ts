@@ -69,7 +69,7 @@ describe('the metrics host', () => {
     }
   });
 
-  test('ignores an access token next to a valid key', async () => {
+  test('ignores an access token in a request with a valid key', async () => {
     const bearer = { origin, authorization: `Bearer ${accessToken}` };
     expect((await post('/api/frontend/telemetry', { ...packet, k: frontendKey }, bearer)).status).toBe(202);
     expect((await post('/api/frontend/telemetry', packet, bearer)).status).toBe(400);

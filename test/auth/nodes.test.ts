@@ -40,7 +40,7 @@ async function callNow({ accountStore, call }: SessionFixture, token: string): P
 }
 
 describe('two nodes', () => {
-  test('reject a token from the next request on when one invalidates it', async () => {
+  test('both nodes reject a token from the next request on after one node invalidated it', async () => {
     const { one, other } = await twoNodes();
     for (let round = 0; round < 3; round += 1) {
       const { access_token: token } = await one.tokens();
@@ -52,7 +52,7 @@ describe('two nodes', () => {
     }
   });
 
-  test('accept a refresh token once, and end its session on both when it is reused', async () => {
+  test('the nodes accept a refresh token once, and reuse ends the session on both nodes', async () => {
     const { one, other } = await twoNodes();
     for (let round = 0; round < 3; round += 1) {
       const { refresh_token: token } = await one.tokens();
@@ -64,7 +64,7 @@ describe('two nodes', () => {
     }
   });
 
-  test('do not treat a refresh as reuse if its commit got no response', async () => {
+  test('a refresh whose commit got no response is not treated as reuse', async () => {
     const { relay, one, other } = await twoNodes();
     let { refresh_token: token } = await one.tokens();
     for (let round = 1; round <= 3; round += 1) {
@@ -76,7 +76,7 @@ describe('two nodes', () => {
     }
   });
 
-  test('accept a code of an authenticator app and a recovery code only once', async () => {
+  test('the nodes accept a code of an authenticator app and a recovery code only once', async () => {
     const { one, other } = await twoNodes();
     const totps = await loadTotps(randomBytes);
     const secret = totps.newSecret();
@@ -99,7 +99,7 @@ describe('two nodes', () => {
       expect((await accepted(typed)).filter((each) => each !== undefined)).toEqual([factor]);
   });
 
-  test('accept an assertion of a client only once', async () => {
+  test('the nodes accept an assertion of a client only once', async () => {
     const { one, other } = await twoNodes();
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const publicKeys = await readPublicKeys([publicKey.export({ format: 'jwk' }) as Jwk]);
@@ -121,7 +121,7 @@ describe('two nodes', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
   });
 
-  test('give a device its tokens once if it starts at one and is allowed at the other', async () => {
+  test('a device that starts at one node and is allowed at the other gets its tokens once', async () => {
     const { one, other } = await twoNodes();
     const [at, there] = [one, other].map(
       ({ accountStore, clock }) => new DeviceCodes({ accountStore, clock, randomBytes }),
@@ -140,7 +140,7 @@ describe('two nodes', () => {
     expect(taken.filter((each) => each !== undefined)).toEqual([allowance]);
   });
 
-  test('count failed sign-ins together', async () => {
+  test('the nodes count failed sign-ins together', async () => {
     const { one, other } = await twoNodes();
     const clock = testClock();
     const browser = { id: 'a', permanentId: 'b' };
@@ -160,7 +160,7 @@ describe('two nodes', () => {
     expect(await throttles.list('', 9)).toMatchObject([{ failures: { failures: 0 } }]);
   });
 
-  test('load a signing key of the other before they verify its tokens', async () => {
+  test('a node loads the signing key of the other node before it verifies a token of that key', async () => {
     const url = await newDatabase(await sharedServer());
     const nodes = [openNode(url), openNode(url)];
     const repair = await prepareRepair(systemClock, 'ES256');
@@ -186,7 +186,7 @@ describe('two nodes', () => {
   });
 });
 
-test('a loss of changes ends all sessions and tokens, and no number is reused', async () => {
+test('a loss of changes ends all sessions and tokens, and no record number is reused', async () => {
   const { one, other } = await twoNodes();
   const { refresh_token: token } = await one.tokens();
   const before = one.accountStore.records('numbers').get('team')!;

@@ -14,7 +14,7 @@ const groups: readonly Group[] = [pageTokens, ...authHost, authDescription];
 const declared = groups.flatMap(({ endpoints }) => endpoints);
 
 describe('GET /connect/openapi.json', () => {
-  test('is valid OpenAPI 3.1', async () => {
+  test('the document is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
@@ -25,7 +25,7 @@ describe('GET /connect/openapi.json', () => {
     expect([...closed.operations.keys(), 'OPTIONS /connect/userinfo'].sort()).toEqual(routes.sort());
   });
 
-  test('has no dangling references', () => {
+  test('the document has no dangling references', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 

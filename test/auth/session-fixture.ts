@@ -49,7 +49,7 @@ export interface SignedInBrowser {
 
 export interface SessionFixture extends AuthFixture {
   readonly user: User;
-  /** A confidential client of the team, a public one, and an API key. */
+  /** A confidential client of the team, a public client, and an API key. */
   readonly shop: NewClient;
   readonly app: NewClient;
   readonly dispatch: Dispatch;

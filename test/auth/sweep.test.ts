@@ -134,7 +134,7 @@ function audit({ store, clock }: SessionFixture, days: number): void {
   });
 }
 
-test('a sweep removes audit log entries after 400 days, and reads few other entries', async () => {
+test('a sweep removes audit log entries after 400 days, and reads few newer entries', async () => {
   const fixture = await openSessionFixture();
   audit(fixture, 1200);
   expect(await sweep(fixture)).toBeLessThan(6);
@@ -159,7 +159,7 @@ describe('a large sweep', () => {
     expect(counts(fixture)).toMatchObject({ invalidated: 500 });
   });
 
-  test('ends when the service stops, and the next one continues', async () => {
+  test('ends when the service stops, and the next sweep continues', async () => {
     const fixture = await openSessionFixture();
     list(fixture, 1000, 10);
     fixture.clock.advance(hourMs);
@@ -169,7 +169,7 @@ describe('a large sweep', () => {
     expect(counts(fixture)).toMatchObject({ invalidated: 0 });
   });
 
-  test('lets requests through between its steps', async () => {
+  test('lets requests through between the steps', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     list(fixture, 1000, 10);
@@ -185,7 +185,7 @@ describe('a large sweep', () => {
   });
 });
 
-test('a round fails while the store accepts no writes, and the next one completes it', async () => {
+test('a round fails while the store accepts no writes, and the next round does the rest', async () => {
   const fixture = await openSessionFixture();
   const { store: accounts, accountStore, health, clock } = fixture;
   list(fixture, 10, 10);

@@ -33,7 +33,7 @@ export class TestBrowser {
     return this.#send('GET', {});
   }
 
-  /** Posts these fields, and the hidden one of the last page, to its address. */
+  /** Posts these fields and the hidden field of the last page to the address of that page. */
   submit(fields: Parameters, headers: Readonly<Record<string, string>> = {}): Promise<Page> {
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     return this.#send('POST', { ...type, ...headers }, encode({ form: this.#form, ...fields }));

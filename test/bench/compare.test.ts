@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, '../..');
 const bun = join(root, 'node_modules/.bin/bun');
 const command = [join(root, 'bench/main.ts'), 'compare'];
 
-/** Timeout of all groups. They start two servers each, and machines are busy. */
+/** Timeout of all groups. Each group starts two servers, and machines can be busy. */
 const allGroupsMs = 400_000;
 
 function compare(...args: string[]) {
@@ -41,7 +41,7 @@ describe('judge', () => {
     ['all rounds worse and a difference above the tolerance', 'slower', { current: [80, 81, 82, 83, 84] }],
     ['a higher cost', 'slower', { better: 'less', current: [120, 121, 122, 123, 124] }],
     ['a lower cost', 'faster', { better: 'less', current: [80, 81, 82, 83, 84] }],
-    ['a round among those of the other executable', 'within noise', { current: [80, 81, 82, 83, 100] }],
+    ['a round within the range of the other executable', 'within noise', { current: [80, 81, 82, 83, 100] }],
     ['a difference below the tolerance', 'within noise', { current: [98, 98, 99, 99, 99] }],
     ['a difference below a larger tolerance', 'within noise', { tolerance: 0.25, current: [80, 81, 82, 83, 84] }],
     ['equal rounds', 'within noise', { current: steady }],
@@ -67,7 +67,7 @@ describe('judge', () => {
     ['a previous executable that lacks a figure', false, { previous: [], current: steady }],
     ['a faster executable', false, { previous: steady, current: [120, 121, 122, 123, 124] }],
     ['noise', false, { previous: steady, current: steady }],
-  ])('fails the command for %s: %s', (_, loss, fields) => {
+  ])('counts %s as a loss: %s', (_, loss, fields) => {
     expect(isLoss(row(fields))).toBe(loss);
   });
 });
@@ -100,7 +100,7 @@ describe('the table of a comparison', () => {
     row({ name: 'executable, MiB', better: 'less', exact: true, previous: [127], current: [127] }),
   ];
 
-  it('is Markdown with medians, spreads, ratios and verdicts', () => {
+  it('returns Markdown with medians, spreads, ratios and verdicts', () => {
     expect(markdown(rows)).toBe(
       [
         '| Figure | previous | new | new ÷ previous | verdict |',
@@ -113,7 +113,7 @@ describe('the table of a comparison', () => {
     );
   });
 
-  it('is JSON with the value of each round', () => {
+  it('returns JSON with the value of each round', () => {
     expect(json(rows).slice(0, 2)).toMatchObject([
       { previousMedian: 18_500, currentMedian: 9_250, ratio: 0.5, verdict: 'slower', previous: rows[0]!.previous },
       { previousMedian: null, ratio: null, verdict: 'not available' },

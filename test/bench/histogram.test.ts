@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Histogram } from '../../src/bench/load/histogram.ts';
 
 describe('Histogram', () => {
-  it('has 0 as every quantile when it is empty', () => {
+  it('returns 0 for every quantile while it is empty', () => {
     expect(new Histogram().quantile(0.5)).toBe(0);
   });
 

@@ -64,7 +64,7 @@ test('a stall of the target counts for every request that was due during it', as
   const { due, sent, latencies } = await run({ stallAt: 30 });
   expect(sent).toBe(100);
   for (const [request, at] of due.entries()) expect(at).toBeCloseTo(due[0]! + request * 10, 6);
-  // Fifty requests were due in the half second, one every 10 ms.
+  // Fifty requests were due in this half second, one every 10 ms.
   expect(latencies.quantile(1)).toBeGreaterThan(480);
   expect(latencies.quantile(0.75)).toBeGreaterThan(200);
   expect(latencies.quantile(0.4)).toBeLessThan(50);
@@ -122,7 +122,7 @@ test('the delays of a slow target are not in the share of the generator', async 
 });
 
 describe('closedLoop', () => {
-  it('has a request due at any time until its end', () => {
+  it('provides a due request at any time until its end', () => {
     const schedule = closedLoop(100, Number.POSITIVE_INFINITY);
     expect([schedule.next(0), schedule.next(0), schedule.next(99), schedule.next(100)]).toEqual([0, 0, 99, undefined]);
     expect([schedule.over(99), schedule.over(100)]).toEqual([false, true]);
@@ -136,7 +136,7 @@ describe('closedLoop', () => {
 });
 
 describe('openLoop', () => {
-  it('has requests due at even distances and not before', () => {
+  it('schedules requests at equal distances, and none early', () => {
     const schedule = openLoop(1_000, 100, 1);
     expect([schedule.next(1_000), schedule.next(1_000), schedule.next(1_015)]).toEqual([1_000, undefined, 1_010]);
   });
@@ -156,7 +156,7 @@ describe('a divided schedule', () => {
     of: fc.integer({ min: 1, max: 9 }),
   });
 
-  it('has each request of the whole schedule once, at its intended time', () => {
+  it('includes each request of the whole schedule once, at its intended time', () => {
     fc.assert(
       fc.property(parts, ({ rate, seconds, of }) => {
         const due = Array.from({ length: of }, (_, index) => all(openLoop(500, rate, seconds, { index, of }), late));
@@ -176,7 +176,7 @@ describe('a divided schedule', () => {
 
 const late = 1e6;
 
-/** Returns every request of a schedule at a time when all are due. */
+/** Returns all requests of a schedule, at a time when all of them are due. */
 function all(schedule: Schedule, now = 99): number[] {
   const due: number[] = [];
   for (let next = schedule.next(now); next !== undefined; next = schedule.next(now)) due.push(next);

@@ -107,7 +107,7 @@ describe('the load generator', () => {
       request.socket.destroy();
     });
     const { requests, errors } = await generate({ port });
-    // The system can accept a connection again before the server has stopped listening.
+    // The system can accept one more connection before the server has stopped listening.
     expect(errors['closed']).toBeGreaterThanOrEqual(3);
     expect({ requests, connect: errors['connect'] }).toEqual({ requests: 10, connect: 3 });
   });

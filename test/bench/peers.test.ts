@@ -19,7 +19,7 @@ const modules = {
 needing('postgresql', modules).describe('the comparison with other programs', () => {
   const { it } = needing('postgresql', modules);
 
-  it('measures their speed, and the requests that they lose', async () => {
+  it('the benchmark measures the speed of other programs, and the requests that they lose', async () => {
     const bun = join(root, 'node_modules/.bin/bun');
     const args = [join(root, 'bench/main.ts'), 'peers', 'packets', 'tokens', '--small', '--json'];
     const { stdout } = await promisify(execFile)(bun, args, { cwd: root });

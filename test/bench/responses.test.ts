@@ -35,7 +35,7 @@ describe('responseReader', () => {
     expect(readStatuses([...stream].map((byte) => Uint8Array.of(byte)))).toEqual([202, 429, 200, 204, 202, 503]);
   });
 
-  it('does not report a response whose body has not arrived', () => {
+  it('waits for the body before it reports a response', () => {
     expect(readStatuses([Buffer.from('HTTP/1.1 400 Bad\r\ncontent-length: 3\r\n\r\nab')])).toEqual([]);
   });
 

@@ -71,7 +71,7 @@ async function startDamaged() {
   return {
     ...kept,
     damage() {
-      // The end of a page is the end of one of its values.
+      // Each page ends at the end of a value.
       const junk = Buffer.alloc(12, 0xff);
       for (const page of pagesIn(file).get('leaf')!) damagePage(file, page, 4096 - junk.length, junk);
     },

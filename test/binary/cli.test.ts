@@ -234,7 +234,7 @@ describe('the command line on a terminal', () => {
 });
 
 describe('a session opened by a browser on another machine', () => {
-  test('is opened with the code that is shown', async () => {
+  test('the command shows a code, and the code opens the session', async () => {
     const home = newHome();
     const child = spawn(binaryPath, ['login', '--device', '--url', url], { env: home.env });
     const ended = once(child, 'close');
@@ -248,7 +248,7 @@ describe('a session opened by a browser on another machine', () => {
     expect((await run(home, 'whoami')).stdout).toMatch(/^ {2}Email +bench@localhost$/m);
   });
 
-  test('is abandoned after Ctrl-C', async () => {
+  test('Ctrl-C abandons the sign-in', async () => {
     const home = newHome();
     const child = spawn(binaryPath, ['login', '--device', '--url', url], { env: home.env });
     const ended = once(child, 'close');
@@ -260,7 +260,7 @@ describe('a session opened by a browser on another machine', () => {
 });
 
 describe('a session opened by a browser', () => {
-  test('is opened, renewed by several commands simultaneously, and ended', async () => {
+  test('several commands renew the session simultaneously, and logout ends it', async () => {
     const seen = `${freshDirectory()}/seen`;
     const browser = `${freshDirectory()}/browser`;
     writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > "${seen}"\n`);

@@ -51,7 +51,7 @@ function inTempDirectory(mount: string): Promise<ExitResult> {
 describe('the temp directory', () => {
   const must = 'set TMPDIR to a directory with 1 MB of room that can be written to and is not mounted noexec';
 
-  test('is named with the remedy if it does not exist', async () => {
+  test('an error names a missing temp directory and the remedy', async () => {
     const result = await runBinary(['serve', '--data', 'data', ...freePorts], { TMPDIR: '/nonexistent' });
     expect(result.code).toBe(1);
     expect(result.stderr).toContain('Cannot unpack the LMDB add-on to the temp directory /nonexistent: ');
@@ -61,7 +61,7 @@ describe('the temp directory', () => {
   test.runIf(canMount()).each([
     ['noexec', '-o noexec', 'it is mounted noexec'],
     ['full', '-o size=64k', 'it cannot be written to, or is full'],
-  ])('is named with the remedy if it is %s', async (_what, mount, fault) => {
+  ])('an error names a temp directory that is %s, and the remedy', async (_what, mount, fault) => {
     const result = await inTempDirectory(mount);
     expect(result.code).toBe(1);
     expect(result.stderr).toMatch(new RegExp(`^Cannot .* the temp directory /.*: ${fault}; ${must}`));

@@ -40,7 +40,7 @@ describe('startup', () => {
         rmSync(`${data}/usage`, { recursive: true });
       },
     ],
-  ])('is refused with --existing on a data directory that %s, which is left unchanged', async (_what, make) => {
+  ])('serve --existing refuses a data directory that %s, and leaves it unchanged', async (_what, make) => {
     const data = `${freshDirectory()}/data`;
     await make(data);
     const before = existsSync(data) && readdirSync(data);
@@ -58,7 +58,7 @@ describe('a data directory that has lost its usage', () => {
     ['its file has 0 bytes', (usage: string) => truncateSync(`${usage}/data.mdb`), 'empty'],
   ] as const;
 
-  test.each(losses)('is refused by every command when %s', async (_what, lose, fault) => {
+  test.each(losses)('every command refuses the directory when %s', async (_what, lose, fault) => {
     const directory = freshDirectory();
     const data = `${directory}/data`;
     await prepare(data);
@@ -104,7 +104,7 @@ test('backup refuses the directory of a killed server without its journal, and k
 });
 
 describe('a data directory whose preparation was interrupted by a power failure', () => {
-  test('is prepared by the next startup, wherever the preparation was interrupted', async () => {
+  test('the next startup prepares the directory, wherever the preparation was interrupted', async () => {
     for (let delay = 20; delay <= 200; delay += 20) {
       const data = `${freshDirectory()}/data`;
       const init = spawn(binaryPath, ['init', '--data', data, '--admin-email', 'a@example.com'], { stdio: 'ignore' });
@@ -117,7 +117,7 @@ describe('a data directory whose preparation was interrupted by a power failure'
     }
   });
 
-  test('can contain files of any length', async () => {
+  test('the next startup accepts unfinished files of any length', async () => {
     const data = `${freshDirectory()}/data`;
     mkdirSync(`${data}/prepare.tmp/accounts`, { recursive: true });
     writeFileSync(`${data}/prepare.tmp/accounts/data.mdb`, '');

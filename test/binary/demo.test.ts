@@ -50,7 +50,7 @@ describe('demo data', () => {
     return (report as { entries: readonly LedgerEntry[] }).entries;
   }
 
-  /** Reads one flag by day, without today. */
+  /** Reads the counts of one flag by day, without today. */
   async function days(feature: string, ago: number): Promise<UsageReport['features'][number] | undefined> {
     const range = { from: day(ago), to: day(0), step: 'day' } as const;
     const report = await usage(demo.http, access, application, { environment: 'Production', feature, ...range });
@@ -67,7 +67,7 @@ describe('demo data', () => {
     expect(at(18)).toBeGreaterThan(2 * at(5));
   });
 
-  test('has a roll-out whose share grows over two weeks', async () => {
+  test('contains a roll-out whose share grows over two weeks', async () => {
     const { variants } = (await days('checkout-redesign', 34))!;
     const on = variants.find(({ variant }) => variant === 'on')!.series;
     const off = new Map(variants.find(({ variant }) => variant === 'off')!.series.map(([t, checks]) => [t, checks]));
@@ -78,7 +78,7 @@ describe('demo data', () => {
     expect(shares.at(-1)).toBe(1);
   });
 
-  test('has an A/B test with an effect, and one without', async () => {
+  test('contains an A/B test with an effect, and an A/B test without an effect', async () => {
     const range = `from=${day(28).toISOString()}&to=${day(0).toISOString()}`;
     const readOutcome = async (feature: string) => {
       const query = `environment=Production&event=used&${range}`;
@@ -96,11 +96,11 @@ describe('demo data', () => {
     ['holiday-theme', 'new'],
     ['maintenance-mode', 'permanent'],
     ['chekout-redesign', 'in_use'],
-  ])('has the flag %s with the verdict %s', async (feature, kind) => {
+  ])('gives the flag %s the verdict %s', async (feature, kind) => {
     expect(await read(`/applications/${application}/features/${feature}/verdict`)).toMatchObject({ kind });
   });
 
-  test('has flags that a pipeline finds by their verdict', async () => {
+  test('contains flags that a pipeline finds by their verdict', async () => {
     const run = (...filter: string[]) =>
       runBinary(['features', 'list', '--app', application, ...filter, '--fail-if-any'], {
         FLAGMETER_URL: demo.url,
@@ -111,11 +111,11 @@ describe('demo data', () => {
     expect(safe.stdout).toMatch(/^legacy-invoice-pdf +safe-to-remove /m);
     expect(safe.stdout).not.toContain('chekout-redesign');
     const stale = await run('--stale', 'true');
-    expect(stale).toMatchObject({ code: 8, stderr: expect.stringContaining('Silence is its only basis') });
+    expect(stale).toMatchObject({ code: 8, stderr: expect.stringContaining('Silence is the only evidence') });
     expect(await run('--verdict', 'safe')).toMatchObject({ code: 2 });
   });
 
-  test('has a misspelt flag, a leaked key, and senders with their versions', async () => {
+  test('contains a misspelt flag, a leaked key, and senders with their versions', async () => {
     const below = `/applications/${application}`;
     expect(await read(`${below}/features/chekout-redesign`)).toMatchObject({ declared: false, stale: false });
     const keys = (await read(`${below}/keys`)) as {
@@ -133,7 +133,7 @@ describe('demo data', () => {
     expect(named).toEqual(expect.arrayContaining(['Chrome 141', 'ShopApp 5', 'shop-api 1.9.3']));
   });
 
-  test('has refused messages of the leaked key in the chart of every hour of its days', async () => {
+  test('contains refused messages of the leaked key in every hour of the days on which it was used', async () => {
     const query = `environment=Production&from=${day(3).toISOString()}&to=${day(1).toISOString()}`;
     const { hourly } = (await read(`/applications/${application}/overview?${query}`)) as {
       hourly: { accepted: number[]; refused: number[] };
@@ -143,7 +143,7 @@ describe('demo data', () => {
       expect(refused).toBeGreaterThan(0.01 * hourly.accepted[hour]!);
   });
 
-  test('has people to look up, and an audit log in order', async () => {
+  test('contains people to look up, and an audit log in order of time', async () => {
     const below = `/applications/${application}/identities`;
     for (const person of samplePeople) {
       const path = `${below}/${encodeURIComponent(person)}/exposures?environment=Production`;
@@ -157,7 +157,7 @@ describe('demo data', () => {
     expect(items.map(({ action }) => action)).toContain('key.leaked');
   });
 
-  test('has exposures of people, metrics of both kinds, and refusals with reasons', async () => {
+  test('contains exposures of people, metrics of both kinds, and refusals with reasons', async () => {
     const below = `/applications/${application}`;
     const { exposures } = (await read(`${below}/identities/customer-1/exposures?environment=Production`)) as {
       exposures: unknown[];
@@ -187,7 +187,7 @@ describe('demo data', () => {
     expect(demo.stderr().replace(/^.* a commit was slow .*\n/gm, '')).toBe('');
   });
 
-  test('is removed on Ctrl-C, and the process exits', async () => {
+  test('Ctrl-C removes the data and ends the process', async () => {
     expect(left(demo.temp)).toHaveLength(1);
     expect(await demo.stop('SIGINT')).toEqual({ code: 0, signal: null });
     expect(left(demo.temp)).toEqual([]);

@@ -61,7 +61,7 @@ describe('openid-client', () => {
       execute: [openid.allowInsecureRequests],
     });
 
-  test('gets a token with client credentials', async () => {
+  test('obtains a token with client credentials', async () => {
     const tokens = await openid.clientCredentialsGrant(await discover(first), { scope: 'openid flagmeter' });
     expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 3600, scope: 'openid flagmeter' });
     expect(tokens.refresh_token).toBeUndefined();
@@ -113,7 +113,7 @@ describe('oauth4webapi', () => {
     return oauth.processDiscoveryResponse(issuer, response);
   }
 
-  test.each(['oidc', 'oauth2'] as const)('gets a token with client credentials by %s discovery', async (by) => {
+  test.each(['oidc', 'oauth2'] as const)('obtains a token with client credentials by %s discovery', async (by) => {
     const server = await discover(by);
     const client = { client_id: first.clientId };
     const response = await oauth.clientCredentialsGrantRequest(

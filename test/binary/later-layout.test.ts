@@ -62,7 +62,7 @@ describe.each(['accounts', 'usage', 'spool'] as const)('a later layout of the st
     ['postgres adopt', ['--from-replica', '--dry-run']],
   ];
 
-  test.each(variants)('is refused by %s %j, and the stores are unchanged', async (name, args) => {
+  test.each(variants)('%s %j refuses the layout, and leaves the stores unchanged', async (name, args) => {
     const copy = join(freshDirectory(), 'data');
     cpSync(data, copy, { recursive: true });
     const { code, stdout, stderr } = await runBinary([...words(name), '--data', copy, ...args]);
@@ -116,7 +116,7 @@ needing('postgresql').describe('a later layout of PostgreSQL', () => {
     expect(Object.keys(onPostgres).sort()).toEqual(namesWith('postgres').sort());
   });
 
-  test.each([...Object.keys(onPostgres), 'serve --check'])('is refused by %s', async (name) => {
+  test.each([...Object.keys(onPostgres), 'serve --check'])('%s refuses the layout', async (name) => {
     const [command, ...more] = name.split(' --');
     const args = onPostgres[command!]!();
     const flags = more.map((flag) => `--${flag}`);

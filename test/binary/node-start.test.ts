@@ -30,7 +30,7 @@ describe('the service on Node', () => {
     [
       'has no add-on that loads here (Error: GLIBC_2.38 not found)',
       "throw new Error('Supports only Node 16\\n\\nError: GLIBC_2.38 not found\\nRequire stack:')",
-      'install another release of it, or use the executable',
+      'install another release of uWebSockets.js, or use the executable',
     ],
   ])('reports that uWebSockets.js %s, and changes nothing', (fault, source, remedy) => {
     const directory = withAddOn(source);

@@ -22,7 +22,7 @@ import { startProxy } from '../support/proxy.ts';
 import { alpn, byGrpc, byHttp1, byHttp2 } from '../support/proxy-clients.ts';
 import { encode } from '../support/report-messages.ts';
 
-/** gRPC, HTTP/1.1 and HTTP/2 on one address, with real clients. Each of their messages counts one check. */
+/** gRPC, HTTP/1.1 and HTTP/2 on one address, with real clients. Each message counts one check. */
 
 const pem = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 const tls = ['--tls-cert', pem('cert'), '--tls-key', pem('key')];
@@ -169,7 +169,7 @@ describe('one port with TLS', () => {
     await chromium.close();
   });
 
-  test('has counted each message once after a restart', async () => {
+  test('counts each message once across a restart', async () => {
     await stop(service);
     service = await startBinary({ data: shop.data, args: onePort(shop.address) });
     expect(await counted()).toBe(before);

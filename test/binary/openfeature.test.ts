@@ -112,7 +112,7 @@ describe("the server SDK with flagmeter's hook", () => {
     ]);
   });
 
-  test('is listed as a sender by the name and version of the program', async () => {
+  test('the list of senders shows the SDK by the name and version of its program', async () => {
     const app = await open({ service: 'Checkout Service', version: '1.4.0' });
     await app.act('evaluate', 'checkout', 'ada', 1);
     await app.act('flush');
@@ -143,7 +143,7 @@ describe("the server SDK with flagmeter's hook", () => {
       expect(await readCounts(owner, environment)).toEqual({ checkout: [['on', 160, 1]] });
     });
 
-    test('does not keep a process running', async () => {
+    test('lets its process exit', async () => {
       const app = await open();
       app.host.behave('refuse');
       await app.act('evaluate', 'checkout', 'ada', 5);

@@ -97,7 +97,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', () => {
     }, often);
   });
 
-  test('has data for every panel', async () => {
+  test('finds data for every panel', async () => {
     await vi.waitFor(async () => {
       const empty = [];
       for (const { title, expr } of readPanels()) if ((await prometheus.query(expr)).length === 0) empty.push(title);
@@ -105,7 +105,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', () => {
     }, often);
   });
 
-  test('can evaluate every rule', async () => {
+  test('evaluates every rule', async () => {
     await vi.waitFor(async () => {
       const rules = await prometheus.rules();
       expect(rules.map(({ name }) => name)).toEqual(readRules().map(({ alert }) => alert));

@@ -24,13 +24,13 @@ import { tellCommands } from '../support/tell-commands.ts';
 import { bodies, forms } from '../support/text-everywhere.ts';
 
 /**
- * Known secrets are sent to every route. Then no output of the executable may contain one: its log at the lowest
+ * Known secrets are sent to every route. Then no output of the executable may contain a secret: its log at the lowest
  * level, its standard output, its metrics, and every file that is not the store.
  */
 
 /** A value that is sent in fields for secrets, for names of people, and in other fields. */
 const canary = `canary-${randomBytes(12).toString('hex')}`;
-/** Names that authorised callers give: the audit log and the commands show them, the log and the metrics do not. */
+/** Names that callers give: the audit log and the commands show the names, the log and the metrics do not. */
 const named = `named-${randomBytes(12).toString('hex')}`;
 /** A person whose id is minted, and who is then forgotten. */
 const person = `person-${randomBytes(12).toString('hex')}@example.com`;
@@ -40,7 +40,7 @@ const secrets = new Map<string, string>([
   ['a person', person],
 ]);
 
-/** Not secret, but equally absent from the log and the metrics. Keys of browsers are shown again. */
+/** Keys of browsers are not secret, and are shown again. The log and the metrics do not contain them, either. */
 const names = new Map([['a name', named]]);
 const isPublic = (secret: string) => /^fm_(?:fe|mo)_/.test(secret);
 

@@ -40,13 +40,13 @@ const readChecks = async (identity: string) =>
   (await people.exposures(identity)).map(({ feature, checks }) => [feature, checks]);
 
 describe('packets to front-end threads', () => {
-  test('are attributed to the person of their instance id, on whichever connection they arrive', async () => {
+  test('a packet on any connection is attributed to the person of its instance id', async () => {
     const i = await people.mint('ann');
     for (let round = 0; round < 3; round += 1) await sendAll('checkout', i);
     expect(await readChecks('ann')).toEqual([['checkout', 3 * senders.length]]);
   });
 
-  test('are not attributed to an id after the response to the mint request that revokes it', async () => {
+  test('a packet is not attributed to an id that a mint request has revoked before', async () => {
     const i = await people.mint('bob');
     await sendAll('checkout', i);
     await people.mint('bob');
@@ -55,7 +55,7 @@ describe('packets to front-end threads', () => {
     expect(await readChecks('bob')).toEqual([['checkout', senders.length]]);
   });
 
-  test('do not bring back a person who is being forgotten', async () => {
+  test('a packet does not restore a person who is being forgotten', async () => {
     for (let round = 0; round < 5; round += 1) {
       const i = await people.mint('carl');
       await sendAll('checkout', i);

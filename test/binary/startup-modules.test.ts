@@ -5,8 +5,8 @@ import { binaryPath, freshDirectory, startBinary, stop } from '../support/binary
 
 /*
  * Modules that the server loads at startup cost time and memory in every installation. Load a module that few
- * installations need on first use, with `import()`. If each of them needs it: `npx vitest run --project system
- * test/binary/startup-modules.test.ts -u`.
+ * installations need on first use, with `import()`. If every installation needs the module: `npx vitest run --project
+ * system test/binary/startup-modules.test.ts -u`.
  */
 
 /** Bytes of each loaded module, by its path. */

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const pageAddress = (page: string, query = 'range=24h') => `/apps/${shop.application}/Production/${page}?${query}`;
 
-test('lists what changed by day, with links, folds many of one kind, and filters', async () => {
+test('lists changes by day with links, folds many changes of one kind, and filters them', async () => {
   const { page } = await console_.visit(pageAddress('activity'));
   await page.getByRole('link', { name: 'checkout' }).first().waitFor();
   await page.getByText('Changed: permanent no → yes').waitFor();
@@ -48,7 +48,7 @@ test('lists what changed by day, with links, folds many of one kind, and filters
   await page.getByText('Application Shop created').waitFor();
   await page.getByText('flag-5').waitFor({ state: 'detached' });
   await page.getByLabel('What').selectOption('metric_changed');
-  await page.getByText('Nothing changed in this range').waitFor();
+  await page.getByText('No change in this range matches').waitFor();
 });
 
 test('shows a change that is made while the page is open, on a phone and in dark mode too', async () => {
@@ -67,7 +67,7 @@ test('shows a change that is made while the page is open, on a phone and in dark
   expect(await axeFaults(page)).toEqual([]);
 });
 
-test('marks events in charts of a flag and of all flags, for the eye, the keyboard and the screen reader', async () => {
+test('charts mark events of a flag and of all flags, also for keyboard and screen reader', async () => {
   const { page } = await console_.visit(pageAddress('flag', 'name=checkout&range=24h'));
   const chart = page.getByRole('application', { name: 'Checks by variant' });
   await page.getByText(/^\d events$/).click();
@@ -86,7 +86,7 @@ test('marks events in charts of a flag and of all flags, for the eye, the keyboa
   await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
 });
 
-test('filters the audit log by application and thing, shows values before and after, and exports all', async () => {
+test('the audit log is filtered by application and object, shows old and new values, and is exported', async () => {
   const { page } = await console_.visit('/audit');
   await page.getByLabel('Application', { exact: true }).selectOption({ label: 'Shop' });
   await page.getByLabel('What').selectOption('feature');

@@ -56,7 +56,7 @@ describe('a page', () => {
     await page.getByRole('navigation', { name: 'Settings' }).waitFor();
   });
 
-  test('shows a message if it cannot be loaded, and is loaded when it is opened again', async () => {
+  test('shows a message if loading fails, and loads again when the reader returns', async () => {
     const { page } = await console.visit(`/apps/${shop}/Production/people`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.route(/\/console\/files\/audit-/, (route) => route.fulfill({ status: 404 }));
@@ -73,7 +73,7 @@ describe('a page', () => {
   });
 });
 
-test('a parameter of the address without effect is reported, and removed by a button', async () => {
+test('an address parameter without effect is reported, and removed by a button', async () => {
   const place = `/apps/${shop}/Production`;
   const { page, tab } = await console.visit(`${place}/flags?range=30d&sort=colour&show=colour`);
   const [people, metrics, fixed] = await Promise.all([

@@ -23,7 +23,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** A server of the attacker, whose pages do what a test tells them to. */
+/** A server of the attacker, whose pages run the scripts of a test. */
 async function serveEmptyPages() {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>evil</title>');
@@ -63,7 +63,7 @@ async function applications(): Promise<readonly string[]> {
 }
 
 describe.each(places)('a page on %s', (_, address) => {
-  test('can send a form, but it is refused', async () => {
+  test('a form of the page is refused', async () => {
     const { page, attacker } = await openBoth(address());
     for (const enctype of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data']) {
       const [answer] = await Promise.all([
@@ -84,7 +84,7 @@ describe.each(places)('a page on %s', (_, address) => {
     expect(await ask(page, 'GET', '/api/v2/users/me')).toBe(200);
   });
 
-  test('can fetch nothing with the cookie, with or without the header of the console', async () => {
+  test('a fetch of the page is refused, with or without the header of the console', async () => {
     const { page, attacker } = await openBoth(address());
     const attempts = [
       { credentials: 'include', headers: { 'flagmeter-console': '1' } },
@@ -104,7 +104,7 @@ describe.each(places)('a page on %s', (_, address) => {
     expect(await ask(page, 'GET', '/api/v2/users/me')).toBe(200);
   });
 
-  test('cannot show the console, its sign-in or its failures in a frame', async () => {
+  test('a frame shows neither the console nor its sign-in nor its failures', async () => {
     const { attacker } = await openBoth(address());
     for (const path of ['/', '/console/sign-in', '/console/callback', '/console/signed-in']) {
       await attacker.evaluate(`new Promise((resolve) => {
@@ -121,7 +121,7 @@ describe.each(places)('a page on %s', (_, address) => {
     }
   });
 
-  test('cannot reach into a window of the console that it has opened', async () => {
+  test('the page has no access to a console window that it opened', async () => {
     const { attacker, context } = await openBoth(address());
     const [opened] = await Promise.all([
       context.waitForEvent('page'),
@@ -132,7 +132,7 @@ describe.each(places)('a page on %s', (_, address) => {
     expect(await opened.evaluate('window.opener')).toBeNull();
   });
 
-  test('can send the browser to sign in, which signs in no one else and leads nowhere else', async () => {
+  test('a link to the sign-in neither changes the user nor leads to another site', async () => {
     const { page, attacker } = await openBoth(address());
     const before = await who(page);
     await attacker.goto(`${console.origin}/console/sign-in?return=${encodeURIComponent(`//127.0.0.1:${evil.port}/`)}`);
@@ -145,10 +145,10 @@ describe.each(places)('a page on %s', (_, address) => {
   });
 });
 
-test('a cookie planted from another port ends no session and begins none', async () => {
+test('a cookie planted from another port neither ends nor begins a session', async () => {
   const { page, context, attacker } = await openBoth(`http://127.0.0.1:${evil.port}/`);
   const [name] = (await context.cookies()).map((cookie) => cookie.name).filter((each) => /console/.test(each));
-  // Chromium keeps a page's script from overwriting an HttpOnly cookie; with a path it makes another one.
+  // Chromium keeps a page's script from overwriting an HttpOnly cookie; with a path, the script creates another cookie.
   await attacker.evaluate(`document.cookie = '${name}=${'x'.repeat(22)}.${'y'.repeat(43)}; path=/'`);
   expect(await ask(page, 'GET', '/api/v2/users/me')).toBe(200);
   await attacker.evaluate(`document.cookie = '${name}=${'x'.repeat(22)}.${'y'.repeat(43)}; path=/api'`);

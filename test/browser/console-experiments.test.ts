@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const featureAddress = () => `/apps/${shop.application}/Production/flag?name=checkout`;
 
-test('an experiment is planned on the page of a flag, and runs without a winner', async () => {
+test('an experiment is planned on the page of a flag, and names no winner while it runs', async () => {
   const { page } = await console_.visit(featureAddress());
   await page.getByRole('button', { name: 'Plan experiment' }).click();
   const dialog = page.getByRole('dialog', { name: 'Plan experiment on checkout' });
@@ -60,7 +60,7 @@ test('an experiment is planned on the page of a flag, and runs without a winner'
   expect(await readWidth(narrow.page)).toBeLessThanOrEqual(phone.viewport.width);
 });
 
-test('a rollout plan is drawn over the actual share, and says that it is behind', async () => {
+test('a rollout plan is drawn over the actual share, and the page says that the rollout is behind', async () => {
   const { page } = await console_.visit(featureAddress());
   await page.getByRole('button', { name: 'Plan rollout' }).click();
   const section = page.getByRole('region', { name: /Rollout plan/ });
@@ -79,7 +79,7 @@ test('a rollout plan is drawn over the actual share, and says that it is behind'
   await page.getByText('behind plan', { exact: true }).waitFor();
 });
 
-test('the base of a comparison of two variants can be selected, and is kept in the address', async () => {
+test('the address keeps the variant that the other variants are compared with', async () => {
   const { page } = await console_.visit(`${featureAddress()}&range=30d`);
   const base = page.getByRole('combobox', { name: /^Base/ });
   expect(await base.inputValue()).toBe('off');

@@ -66,14 +66,14 @@ withCurl.test('a newcomer finds the way from an empty console to the first packe
   await page.getByText('✓ Connected.').waitFor();
   await page.getByText('on: 1 check, 1 use, 1 view').waitFor();
   expect(await axeFaults(page)).toEqual([]);
-  // The sender stays for later visitors: the navigation leads here, once.
+  // The page stays for later senders, and the navigation has one link to the page.
   await page.getByRole('link', { name: 'Connect', exact: true }).waitFor();
   await page.reload();
   await page.getByText('✓ Connected.').waitFor();
   await expect.poll(() => page.locator('.connect-text').textContent()).toBe(copied);
 });
 
-withCurl.test('a server gets its key once, and its sender', async () => {
+withCurl.test('the key of a server is shown once, next to its sender', async () => {
   const { application, page } = await connect();
   await page.getByRole('button', { name: 'Create another key' }).click();
   await page.getByLabel('A server').check();
@@ -97,9 +97,9 @@ withCurl.test('a server gets its key once, and its sender', async () => {
   expect(kept).not.toMatch(/fm_be_/);
 });
 
-test('offers each language a key of its type, and promises only what it sends', async () => {
+test('each language gets a key of its type, and a text about what its sender sends', async () => {
   const { page } = await connect();
-  const promise = page.getByText('It reports');
+  const promise = page.getByText('The code reports');
   await page.getByRole('button', { name: 'Node.js' }).click();
   expect(await page.locator('.connect-text').count()).toBe(0); // The only key is a Frontend key.
   await page.getByRole('button', { name: 'Create Backend key' }).click();

@@ -80,7 +80,7 @@ describe('a flag', () => {
     expect(await page.title()).toMatch(/^checkout · Production · Shop/);
   });
 
-  test('zooms in by dragging, and out again', async () => {
+  test('the chart zooms in by dragging, and out again', async () => {
     const { page } = await console.visit(address('checkout'));
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     await page.locator('.u-over').hover();
@@ -95,7 +95,7 @@ describe('a flag', () => {
     await expect.poll(() => zoomedHours(page)).toBeUndefined();
   });
 
-  test('zooms by keyboard, and announces the bucket at the cursor', async () => {
+  test('the chart zooms by keyboard, and announces the bucket at the cursor', async () => {
     const { page } = await console.visit(address('checkout', '&range=24h'));
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     await chart(page).focus();
@@ -111,7 +111,7 @@ describe('a flag', () => {
     await expect.poll(() => zoomedHours(page)).toBe(3);
   });
 
-  test('has a table of its figures and a CSV file', async () => {
+  test('the chart offers a table of its figures and a CSV file', async () => {
     const { page } = await console.visit(address('checkout', '&range=24h'));
     await page.getByRole('radio', { name: 'Table' }).check();
     const rows = page.getByRole('region', { name: 'Table: Checks by variant' }).locator('tbody tr');
@@ -181,7 +181,7 @@ describe('actions on a flag', () => {
     await expect.poll(() => description.inputValue()).toBe(left);
   });
 
-  test('keep another setting that someone else has changed', async () => {
+  test('keep a setting that someone else has changed', async () => {
     const { page } = await openFresh('shared');
     const path = `/api/v2/applications/${sender.application}/features/shared`;
     await page.getByLabel('Description', { exact: true }).fill('Mine');

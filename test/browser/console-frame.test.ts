@@ -40,7 +40,7 @@ describe('the switchers', () => {
     await page.locator('[aria-label="Environment: Staging"]:focus').waitFor();
   });
 
-  test('have a search field for long lists', async () => {
+  test('show a search field for long lists', async () => {
     const environments = Array.from({ length: 12 }, (_, index) => `Region ${index + 1}`);
     const { application } = await openSender(console, 'Many regions', { environments });
     const { page } = await console.visit(`/apps/${application}/Region%201/flags`);

@@ -67,7 +67,7 @@ describe('home', () => {
   });
 });
 
-test('the flags begin with what needs attention, and a quiet environment is not shown as healthy', async () => {
+test('the list of flags begins with what needs attention, and a silent environment is not healthy', async () => {
   const { page } = await console.visit(`/apps/${shop}/Production/flags?range=30d`);
   const line = page.getByRole('region', { name: 'What needs attention' });
   await line.getByText('1 urgent:').waitFor();
@@ -118,7 +118,7 @@ describe('the search', () => {
     await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
   });
 
-  test('looks a person up without putting the identity into the address or the history', async () => {
+  test('finds a person, whose identity is neither in the address nor in the history', async () => {
     const { page } = await console.visit(`/apps/${shop}/Production/flags`);
     await page.getByRole('button', { name: /^Search/ }).waitFor();
     await page.keyboard.press('Control+k');

@@ -24,7 +24,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Sends a packet with something wrong in it. @returns the status */
+/** Sends an invalid packet. @returns the status */
 async function send(wrong: object, origin = 'https://shop.example'): Promise<number> {
   const packet = { k: shop.key, e: 'Production', f: { checkout: { on: [1] } }, ...wrong };
   const { status } = await fetch(`${console_.origin}/api/frontend/telemetry`, {
@@ -69,7 +69,7 @@ test('shows the live state of the server', async () => {
   await page.locator('.ingest-figure', { hasText: 'Accepts data' }).getByText('Yes').waitFor();
 });
 
-test('plots the minutes before the page was opened', async () => {
+test('the chart includes the minutes before the page was opened', async () => {
   const { page } = await console_.visit(ingest());
   const chart = page.locator('figure', { hasText: 'Accepted per second' }).first();
   await chart.getByText('Show as table').click();
@@ -81,7 +81,7 @@ test('plots the minutes before the page was opened', async () => {
   await shop.packet({ checkout: { on: [1] } });
 });
 
-test('names the key of a refusal, which leads to its row', async () => {
+test('a refusal links to the row of its key', async () => {
   const { page } = await console_.visit(ingest());
   const fact = page.locator('.ingest-example').filter({ hasText: 'https://copy.example' });
   await fact.getByRole('link', { name: 'Frontend' }).click();

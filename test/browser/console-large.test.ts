@@ -9,7 +9,7 @@ import { type Console, openConsole } from './support/console.ts';
 const { describe, test } = needing('chromium-headless-shell');
 
 const [flags, days] = [2000, 90];
-/** Far fewer rows than there are flags. */
+/** Maximum number of rendered rows, far fewer than flags. */
 const fewRows = 80;
 
 let console: Console;
@@ -101,7 +101,7 @@ describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
   });
 });
 
-test('the choice of a team lists all 60', async () => {
+test('the choice of a team lists all 60 teams', async () => {
   const names = Array.from({ length: 60 }, (_, number) => `Many ${number}`);
   for (const name of names) await console.manage('POST', '/api/v2/teams', 201, { name });
   const { page } = await console.visit('/settings/applications');

@@ -34,7 +34,7 @@ async function measure(report: object): Promise<void> {
 
 const metrics = (query = '') => `/apps/${shop.application}/Production/metrics?range=24h${query}`;
 
-test('a declaration applies to earlier values, and can be removed', async () => {
+test('the declaration of a metric applies to earlier values, and can be removed', async () => {
   const { page } = await console_.visit(metrics());
   await page.getByRole('row', { name: /basket counter, not declared 60/ }).waitFor();
   await page.getByRole('button', { name: 'Change basket' }).click();

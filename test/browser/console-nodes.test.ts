@@ -38,7 +38,7 @@ needing('chromium-headless-shell', 'postgresql').describe('the console with seve
     expect(await axeFaults(page)).toEqual([]);
   });
 
-  test('the page lists the nodes, and keeps its figures while PostgreSQL is unreachable', async () => {
+  test('the ingest page lists the nodes, and keeps its figures while PostgreSQL is unreachable', async () => {
     const { page } = await console_.visit(`/apps/${shop.application}/Production/ingest?range=24h`);
     const row = page.getByRole('table', { name: 'Nodes' }).getByRole('row', { name: /^flagmeter-1 .* up / });
     await row.waitFor();
@@ -55,7 +55,7 @@ needing('chromium-headless-shell', 'postgresql').describe('the console with seve
     await expect.poll(async () => Number(await accepted.textContent())).toBe(2);
   });
 
-  test('a page that is opened while PostgreSQL is unreachable says so, and opens by itself later', async () => {
+  test('a page that is opened while PostgreSQL is unreachable says so, and recovers by itself', async () => {
     await console_.visit('/'); // It signs in.
     await database.stop();
     const { page, tab } = await console_.visit(`/apps/${shop.application}/Production/flags`);

@@ -72,7 +72,7 @@ const names = (page: Page) => rows(page).getByRole('rowheader').allInnerTexts();
 const search = (page: Page) => page.getByRole('searchbox', { name: 'Search flags' });
 
 describe('the figures', () => {
-  test('are compared with the same time span before', async () => {
+  test('show the change from the same time span before', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     const checks = tile(page, 'Checks');
     await checks.waitFor();
@@ -83,7 +83,7 @@ describe('the figures', () => {
     await expect.poll(() => tile(page, 'Users').innerText()).toContain('whole UTC days');
   });
 
-  test('select the figure of the chart, which the address contains', async () => {
+  test('choose what the chart shows, and the address keeps the choice', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await page.getByRole('application', { name: 'Checks per hour' }).waitFor();
     await tile(page, 'Users').click();
@@ -112,7 +112,7 @@ describe('the figures', () => {
     expect(line?.height).toBeLessThan(62);
   });
 
-  test('are not compared with a range without records', async () => {
+  test('show no change from a range without records', async () => {
     const { page } = await console.visit(featuresAddress(wide, '?range=1h'));
     await firstRow(page).waitFor();
     expect(await page.getByText('before').count()).toBe(0);
@@ -120,7 +120,7 @@ describe('the figures', () => {
 });
 
 describe('the flags', () => {
-  test('are searched, filtered and sorted, as the address says', async () => {
+  test('keep their search, filter and order in the address', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
     await page.getByRole('link', { name: '2 flags undeclared' }).click();
@@ -141,7 +141,7 @@ describe('the flags', () => {
     await expect.poll(() => names(page)).toHaveLength(3);
   });
 
-  test('are rendered only if visible, and reachable by keyboard', async () => {
+  test('many flags are rendered only if visible, and reachable by keyboard', async () => {
     const { page } = await console.visit(featuresAddress(wide));
     await firstRow(page).waitFor();
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('401');
@@ -171,7 +171,7 @@ describe('the flags', () => {
     await expect.poll(() => focused.innerText()).toMatch(/second[\s\S]*43/);
   });
 
-  test('are replaced by a hint until a flag is seen', async () => {
+  test('a hint replaces the table until a flag is seen', async () => {
     const { page } = await console.visit(featuresAddress(shop, '', 'Staging'));
     await page.getByRole('heading', { name: 'No flag was seen in Staging yet' }).waitFor();
     expect(await tile(page, 'Checks').count()).toBe(0);
@@ -179,7 +179,7 @@ describe('the flags', () => {
 });
 
 describe('downloads and links', () => {
-  test('a CSV file has all rows, and no formula', async () => {
+  test('a CSV file contains all rows, but no formula', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();
     const [download] = await Promise.all([
@@ -193,7 +193,7 @@ describe('downloads and links', () => {
     expect(lines.some((line) => line.startsWith("'=dangerous"))).toBe(true);
   });
 
-  test('a link has a relative range or fixed times', async () => {
+  test('a copied link contains a relative range or fixed times', async () => {
     const { page } = await console.visit(featuresAddress(shop, '?search=check'));
     await firstRow(page).waitFor();
     const copied = await watchCopies(page);
@@ -276,7 +276,7 @@ describe('the overview', () => {
     expect(await schemeFaults(page)).toEqual([]);
   });
 
-  test('is neither cut off nor scrolled sideways on narrow and wide screens', async () => {
+  test('fits narrow and wide screens', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     for (const width of [320, 390, 768, 1280, 2560]) {
       await page.setViewportSize({ width, height: 800 });

@@ -58,13 +58,13 @@ const featureAddress = (name: string) => `/apps/${shop.application}/Production/f
 const item = (page: Page, name: string) => page.getByRole('article', { name });
 
 describe('a code scan', () => {
-  test('is refused for an API key with the scope read', async () => {
+  test('requires an API key with the scope write', async () => {
     const { code, stderr } = await asKey('read', ...upload());
     expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining('scope write')]);
     expect(code).not.toBe(0);
   });
 
-  test('is uploaded with the owners of CODEOWNERS, and shown on the page of the flag', async () => {
+  test('adds the owners in CODEOWNERS and the places in the code to the page of the flag', async () => {
     const { code, stderr } = await asKey('write', ...upload());
     expect([code, stderr]).toEqual([0, expect.stringContaining('Uploaded the places of 1 features in shop/web')]);
     const { page } = await console.visit(featureAddress('forever'));
@@ -86,7 +86,7 @@ describe('a code scan', () => {
 });
 
 describe('the owners of a flag', () => {
-  test('are changed on its page, and found by the search of the flags', async () => {
+  test('a change of owners is made on the page of the flag, and found by the search', async () => {
     const { page } = await console.visit(featureAddress('checkout'));
     await page.getByLabel('Owners', { exact: true }).fill(`${console.credentials.adminEmail}, @shop/checkout`);
     await page.getByLabel('Tags', { exact: true }).fill('Q4, ui');
@@ -119,13 +119,13 @@ describe('the clean-up page', () => {
     expect(width).toBeLessThanOrEqual(0);
   });
 
-  test('has evidence, the text of a pull request, and one text for the selected flags', async () => {
+  test('shows evidence and a pull-request text for each flag, and one text for the selected flags', async () => {
     const { page } = await console.visit(`/apps/${shop.application}/Production/cleanup`);
     const forever = item(page, 'forever');
     await forever.getByText(/^Only on since/).waitFor();
     await forever.getByText(/Only the variant on has been served/).waitFor();
-    await forever.getByText('Keep the branch of its variant').first().waitFor();
-    await item(page, 'legacy').getByText('The code no longer names it').first().waitFor();
+    await forever.getByText('Keep the branch of the variant').first().waitFor();
+    await item(page, 'legacy').getByText('The code no longer names the flag').first().waitFor();
     await page.getByRole('button', { name: 'Copy pull-request text for 2 flags' }).waitFor();
     await forever.getByRole('checkbox').check();
     await page.getByRole('button', { name: 'Copy pull-request text for 1 flag', exact: true }).waitFor();

@@ -27,7 +27,7 @@ async function show(page: Page, identity: string): Promise<void> {
 
 const people = () => `/apps/${shop.application}/Production/people`;
 
-test('shows a person in all environments, and forgets them after a confirmation', async () => {
+test('shows a person in all environments, and removes the records after a confirmation', async () => {
   const jane = 'jane+1@shop.example/ü';
   await shop.packet({ checkout: { on: [3, 2, 1] } }, 'Production', jane);
   await shop.packet({ search: { fast: [1] } }, 'Staging', jane);

@@ -31,7 +31,7 @@ test('refuses a range whose end is before its start', async () => {
   expect(page.url()).toMatch(/\?range=1h$/);
 });
 
-test('shows why the server refuses a range, without a retry', async () => {
+test('shows why the server refuses a range, and does not retry', async () => {
   await shop.packet({ checkout: { on: [1] } });
   const ancient = '?range=1h&from=1000-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
   const { page } = await console_.visit(address(ancient));
@@ -93,7 +93,7 @@ test('a day of the time zone is chosen by its date, also by keyboard', async () 
   expect(page.url()).toMatch(/\?range=\d{4}-\d\d-\d\d$/);
 });
 
-test('a time zone is chosen for a page or kept for the user, and its dialog returns the focus', async () => {
+test('a time zone is chosen for one page or for the user, and its dialog returns the focus', async () => {
   const { page } = await console_.visit(address('?range=today&tz=America/New_York'), inBerlin);
   const opener = page.getByRole('button', { name: 'Times in America/New_York' });
   const dialog = page.getByRole('dialog', { name: 'Time zone' });
@@ -120,7 +120,7 @@ test('a time zone is chosen for a page or kept for the user, and its dialog retu
   await page.getByRole('button', { name: 'Times in Europe/Berlin' }).waitFor();
 });
 
-test('days are UTC days in a zone whose days begin within an hour of UTC, and the page says so', async () => {
+test('days are UTC days if the days of the time zone begin within a UTC hour, and the page says so', async () => {
   const { page } = await console_.visit(address('?range=30d&tz=Asia/Kolkata'), inBerlin);
   await page.getByText('Days are UTC days: days of this time zone').waitFor();
 });

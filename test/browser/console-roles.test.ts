@@ -93,7 +93,7 @@ async function createKey(page: Page): Promise<void> {
 }
 
 describe('a dangerous change after an old sign-in', () => {
-  test('is not made if the user cancels', async () => {
+  test('nothing changes if the user cancels', async () => {
     const { page } = await visitLater('/settings/team?tab=api-keys');
     await createKey(page);
     expect(await schemeFaults(page)).toEqual([]);
@@ -103,7 +103,7 @@ describe('a dangerous change after an old sign-in', () => {
     expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Deployment');
   });
 
-  test('is made once the user has signed in again, in a session that replaces the old one', async () => {
+  test('the change is made after a new sign-in, whose session replaces the old session', async () => {
     const { page, context } = await visitLater('/settings/team?tab=api-keys');
     await createKey(page);
     const [popup] = await Promise.all([
@@ -113,7 +113,7 @@ describe('a dangerous change after an old sign-in', () => {
     await popup.getByLabel('E-mail address').fill(console.credentials.adminEmail);
     await popup.getByLabel('Password').fill(console.credentials.adminPassword);
     await popup.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByText('It is shown only once').waitFor();
+    await page.getByText('This text is shown only once').waitFor();
     const again = await visitLater('/settings/team?tab=api-keys');
     await again.page.waitForURL(/\/connect\/authorize/);
   });

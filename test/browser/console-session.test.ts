@@ -66,7 +66,7 @@ test('another tab needs no sign-in', async () => {
   expect(new URL(page.url()).pathname).toBe('/settings/applications');
 });
 
-test('signing out in one tab leaves the console in all of them', async () => {
+test('signing out in one tab signs out all tabs', async () => {
   const { page, context, tab } = await visit();
   const others = await Promise.all(Array.from({ length: 9 }, () => tab(start)));
   for (const other of others) await other.locator('main').waitFor();
@@ -191,7 +191,7 @@ test('an open page survives a restart of the server without a sign-in', async ()
   await stop(service);
 });
 
-test('signs in with an auth host of another site', async () => {
+test('an auth host on another site signs users in', async () => {
   const port = await freePort('127.0.0.1', 0);
   const own = await openConsole([
     ...['--listen', `127.0.0.1:${port}`],

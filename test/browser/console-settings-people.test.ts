@@ -29,7 +29,7 @@ async function visitAs(name: string, role: 'Admin' | 'User', path: string): Prom
   return { ...visit, id: made.id };
 }
 
-test('invites a member by a link that is shown once, changes the role, and removes the member', async () => {
+test('a member is invited by a link that is shown once, gets another role, and is removed', async () => {
   const { page } = await console.visit('/settings/team');
   await page.getByRole('button', { name: 'Invite user to this team' }).click();
   const dialog = page.getByRole('dialog');
@@ -41,7 +41,7 @@ test('invites a member by a link that is shown once, changes the role, and remov
   expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('Grace');
   await dialog.getByLabel('E-mail address').fill('grace@example.com');
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
-  await page.getByText('It is shown only once').waitFor();
+  await page.getByText('This text is shown only once').waitFor();
   const link = await dialog.locator('code').innerText();
   await page.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('row', { name: 'Grace' }).getByText('invited, until').waitFor();
@@ -66,7 +66,7 @@ test('an API key works until it is deleted, and its secret is shown once', async
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Deployment');
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
-  await page.getByText('It is shown only once').waitFor();
+  await page.getByText('This text is shown only once').waitFor();
   const [clientId = '', clientSecret = ''] = await dialog.locator('.copy-line code').allInnerTexts();
   await page.getByRole('button', { name: 'I have stored it' }).click();
   const grant = () => token(console.service.http, { ...console.credentials, clientId, clientSecret });
@@ -99,7 +99,7 @@ test('an API key for reading an application expires, in light and dark mode', as
   await row.getByText(`read in ${name}`).waitFor();
   await row.getByRole('button', { name: 'Rotate' }).click();
   await dialog.getByRole('button', { name: 'Rotate secret' }).click();
-  await page.getByText('It is shown only once').waitFor();
+  await page.getByText('This text is shown only once').waitFor();
   const [clientId = '', clientSecret = ''] = await dialog.locator('.copy-line code').allInnerTexts();
   await page.getByRole('button', { name: 'I have stored it' }).click();
   expect(await token(console.service.http, { ...console.credentials, clientId, clientSecret })).toMatch(/^ey/);
@@ -110,7 +110,7 @@ test('an API key for reading an application expires, in light and dark mode', as
   expect(await schemeFaults(page)).toEqual([]);
 });
 
-test('shows the refusal of a redirect URI next to its field, and keeps the input', async () => {
+test('the refusal of a redirect URI is shown next to its field, and the input stays', async () => {
   const { page } = await console.visit('/settings/team?tab=sign-in-clients');
   await page.getByRole('button', { name: 'Create sign-in client' }).click();
   const dialog = page.getByRole('dialog');
@@ -124,13 +124,13 @@ test('shows the refusal of a redirect URI next to its field, and keeps the input
   expect(await dialog.getByLabel('Type').inputValue()).toBe('confidential');
   await uris.fill('https://dash.example/callback');
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
-  await page.getByText('It is shown only once').waitFor();
+  await page.getByText('This text is shown only once').waitFor();
   await page.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByRole('row', { name: 'Dashboard' }).getByText('https://dash.example/callback').waitFor();
 });
 
 describe('one’s own account', () => {
-  test('ends another session, whose browser must sign in again', async () => {
+  test('another session is ended, and its browser must sign in again', async () => {
     const { page } = await visitAs('Ada', 'Admin', '/settings');
     const other = await console.visit('/settings', { signedIn: false });
     await signIn(other.page, 'ada@example.com', 'Ada-password');
@@ -148,7 +148,7 @@ describe('one’s own account', () => {
     expect(await name.inputValue()).toBe('Ada of the other browser');
   });
 
-  test('asks to sign in again after a new password', async () => {
+  test('a new password requires a new sign-in', async () => {
     const { page } = await visitAs('Bob', 'User', '/settings/you');
     const field = (name: string) => page.getByLabel(name, { exact: true });
     const change = page.getByRole('button', { name: 'Change password' });
@@ -239,7 +239,7 @@ test('shows "Not found" for an unknown page', async () => {
   }
 });
 
-test('shows that the reader is not in a team', async () => {
+test('a message says that the reader is not in a team', async () => {
   const { id } = (await console.manage('POST', '/api/v2/teams', 201, { name: 'Others' })) as { id: string };
   const { page } = await visitAs('Eva', 'User', `/settings/team?team=${id}`);
   await page.getByRole('heading', { name: 'Not in your teams' }).waitFor();

@@ -17,7 +17,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Makes an application, and opens its settings. */
+/** Creates an application, and opens its settings. */
 async function open(name: string, fields: object = {}) {
   const made = await console.manage('POST', '/api/v2/applications', 201, { name, ...fields });
   const { id } = made as { id: string };
@@ -36,7 +36,7 @@ async function report(key: string): Promise<number> {
   return response.status;
 }
 
-/** Creates a Backend key in the page. @returns its text, which the dialog still shows */
+/** Creates a Backend key in the page. @returns the text of the key, which the dialog still shows */
 async function createBackendKey(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
@@ -48,7 +48,7 @@ async function createBackendKey(page: Page, name: string): Promise<string> {
 }
 
 describe('keys', () => {
-  test('creates an application, and shows the text of its Backend key once', async () => {
+  test('the text of a Backend key is shown once, when its application is created', async () => {
     const { page } = await console.visit('/settings/applications');
     await page.getByRole('button', { name: 'Create application' }).click();
     const dialog = page.getByRole('dialog');
@@ -72,7 +72,7 @@ describe('keys', () => {
     expect(await report(key)).toBe(200);
   });
 
-  test('rotates a key: both work until the old one is deleted', async () => {
+  test('both keys work after a rotation until the old key is deleted', async () => {
     const { page } = await open('Rotated');
     const old = await createBackendKey(page, 'Server');
     await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -87,7 +87,7 @@ describe('keys', () => {
     await page.getByRole('dialog', { name: 'Switch to new key' }).waitFor();
     expect(await report(old)).toBe(200);
     expect(await report(fresh)).toBe(200);
-    await dialog.getByText('A sender still uses it').waitFor();
+    await dialog.getByText('A sender still uses the key').waitFor();
     await dialog
       .getByRole('row', { name: 'New' })
       .getByText(/now|ago/)
@@ -101,7 +101,7 @@ describe('keys', () => {
     await rows('Revoked keys').filter({ hasText: 'Server' }).waitFor();
   });
 
-  test('shows that a Backend key has leaked, with its refused messages and the remedy', async () => {
+  test('a leaked Backend key is shown with its refused messages and the remedy', async () => {
     const { page } = await open('Leaky');
     const k = await createBackendKey(page, 'Oops');
     await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -112,7 +112,7 @@ describe('keys', () => {
     await page.reload();
     const note = page.getByRole('note');
     await note.getByText(/The Backend key Oops \(fm_be_\w+…\) has leaked/).waitFor();
-    await note.getByText('1 message with it was refused').waitFor();
+    await note.getByText('1 message with this key was refused').waitFor();
     const row = page.getByRole('row', { name: /Oops Backend .* never 1, last .*: leaked/ });
     await row.waitFor();
     expect(await row.getAttribute('aria-current')).toBeNull();
@@ -121,13 +121,13 @@ describe('keys', () => {
     await note.getByRole('button', { name: 'Replace key Oops' }).click();
     await page
       .getByRole('dialog', { name: 'Rotate key Oops' })
-      .getByText(/Oops was never accepted, but 1 message with it was refused \(leaked\)/)
+      .getByText(/Oops was never accepted, but 1 message with this key was refused \(leaked\)/)
       .waitFor();
   });
 });
 
 describe('allowed origins', () => {
-  test('are previewed, saved, tested and removed', async () => {
+  test('the form previews, saves, tests and removes origins', async () => {
     const { page, path } = await open('Origins');
     const field = page.getByLabel('New origin');
     await field.fill('https://*.shop.example');
@@ -145,11 +145,11 @@ describe('allowed origins', () => {
     await page.getByRole('button', { name: 'Remove https://*.shop.example' }).click();
     await page.getByText('pages of every origin may send with your keys').waitFor();
     await page.getByRole('button', { name: 'Remove origin' }).click();
-    await page.getByText('No entries: pages of every origin may send.').waitFor();
+    await page.getByText('No entries. Pages of every origin may send.').waitFor();
     expect(await console.manage('GET', path, 200)).toMatchObject({ allowedOrigins: [] });
   });
 
-  test('show their refusal next to the field', async () => {
+  test('a refusal is shown next to the field', async () => {
     const { page } = await open('Refused');
     const field = page.getByLabel('New origin');
     await field.fill('https://shop.example/cart');
@@ -163,7 +163,7 @@ describe('allowed origins', () => {
   });
 });
 
-test('refuses a duplicate name next to its field, and deletes an environment only by its name', async () => {
+test('the refusal of a duplicate name is next to its field, and only its name deletes an environment', async () => {
   const { page, path } = await open('Environments', { environments: ['Production', 'Staging'] });
   const field = page.getByLabel('New environment');
   await field.fill('Staging');
@@ -213,7 +213,7 @@ describe('a conflict with another change', () => {
   });
 });
 
-test('keeps the input while the server is down, and saves it afterwards', async () => {
+test('the form keeps its input while the server is down, and saves it afterwards', async () => {
   const { data } = console.service;
   const other = await openConsole();
   onTestFinished(() => other.close());
@@ -234,7 +234,7 @@ test('keeps the input while the server is down, and saves it afterwards', async 
   await page.getByRole('heading', { name: 'Team Renamed in the dark' }).waitFor();
 });
 
-test('sets a rate of an application, and resets it to the default', async () => {
+test('the rate of an application is set, and reset to the default', async () => {
   const { page, path } = await open('Fast');
   const rate = page.getByLabel('Packets and reports per second');
   const burst = page.getByLabel('Burst size in packets and reports');
@@ -254,7 +254,7 @@ test('sets a rate of an application, and resets it to the default', async () => 
   await expect.poll(() => console.manage('GET', path, 200)).toMatchObject({ rate: null, burst: 5 });
 });
 
-test('deletes an application by its name, and its keys stop working', async () => {
+test('an application is deleted by its name, and its keys stop working', async () => {
   const { page, id } = await open('Doomed');
   const key = await createBackendKey(page, 'Server');
   await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -267,7 +267,7 @@ test('deletes an application by its name, and its keys stop working', async () =
   await page.getByRole('heading', { name: 'Not found' }).waitFor();
 });
 
-test('shows the limit of the plan next to the field', async () => {
+test('the limit of the plan is shown next to the field', async () => {
   const other = await openConsole();
   onTestFinished(() => other.close());
   const team = `/api/v2/teams/${other.credentials.teamId}`;

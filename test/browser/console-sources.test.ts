@@ -62,7 +62,7 @@ function bucket(feature: string): string {
 }
 
 needing('chromium-headless-shell', 'nginx').test(
-  'Unleash: adopts the refused token, and its rule passes the first bucket on',
+  'Unleash: the refused token is adopted, and the proxy rule forwards the first bucket',
   async () => {
     const { page, packet } = await connect('unleash');
     expect(await axeFaults(page)).toEqual([]);
@@ -96,7 +96,7 @@ needing('chromium-headless-shell', 'nginx').test(
   },
 );
 
-test('Unleash: has a rule for each proxy with the address of the metrics host, and refuses a token twice', async () => {
+test('Unleash: each proxy gets a rule with the address of the metrics host, and a token is adopted once', async () => {
   const { page, application } = await connect('own');
   await page.getByRole('link', { name: 'I use Unleash' }).press('Enter');
   await page.getByText('2. The token of the services').waitFor();
@@ -120,7 +120,7 @@ test('Unleash: has a rule for each proxy with the address of the metrics host, a
   await page.getByRole('alert').getByText('must have 16 to 512').waitFor();
 });
 
-test('Unleash: warns about an adopted token that can be guessed, also in the list of keys', async () => {
+test('Unleash: an adopted token that can be guessed has a warning, also in the list of keys', async () => {
   const { page, application } = await connect('unleash');
   const token = 'default:production.our-usual-password-1';
   await page.getByLabel('Token of Unleash', { exact: true }).fill(token);
@@ -142,7 +142,7 @@ async function readLines(page: Page, name: string): Promise<string> {
 const counted = (page: Page) => page.getByRole('list', { name: 'Counted flags' }).textContent();
 
 needing('chromium-headless-shell', openFeatureSdks).test(
-  'OpenFeature: its lines count on a server and on a page',
+  'OpenFeature: the shown code counts on a server and on a page',
   async () => {
     const { page, context } = await connect('openfeature');
     await page.getByRole('button', { name: 'Create Backend key' }).click();
@@ -180,7 +180,7 @@ const runWith = (variables: string, path: string) =>
 const sourcesModules = { why: skippedWorkspaces.get('test/sources') };
 
 needing('chromium-headless-shell', sourcesModules).test(
-  'OpenTelemetry: its variables and lines count as events and in sums',
+  'OpenTelemetry: the shown variables and code send events and sums, which are counted',
   async () => {
     const { page } = await connect('opentelemetry');
     const wrong = { method: 'POST', headers: headers('fm_be_wrong'), body: '{}' };

@@ -34,7 +34,7 @@ const row = (page: Page, index: number) => page.locator(`[data-index="${index}"]
 const cell = (page: Page, index: number, key: string) => row(page, index).locator(`.vcell-${key}`);
 
 describe('a click on a row', () => {
-  test('opens the flag from any of its cells', async () => {
+  test('opens the flag of the row in any column', async () => {
     const { page } = await console.visit(featuresAddress());
     for (const key of ['checks', 'state', 'variants']) {
       await cell(page, 1, key).click();
@@ -43,7 +43,7 @@ describe('a click on a row', () => {
     }
   });
 
-  test('opens a tab with Ctrl and with the middle button', async () => {
+  test('opens a new tab with Ctrl or with the middle button', async () => {
     const { page, context } = await console.visit(featuresAddress());
     const ways: Parameters<Locator['click']>[0][] = [{ modifiers: ['Control'] }, { button: 'middle' }];
     for (const how of ways) {
@@ -69,7 +69,7 @@ describe('a click on a row', () => {
 });
 
 describe('the printed page', () => {
-  test.each(['light', 'dark'] as const)('has all rows and no navigation, in the %s theme', async (theme) => {
+  test.each(['light', 'dark'] as const)('shows all rows and no navigation, in the %s theme', async (theme) => {
     const { page } = await console.visit(featuresAddress(), { colorScheme: theme });
     await row(page, 0).waitFor();
     await page.locator('.chart canvas').waitFor();
@@ -88,7 +88,7 @@ describe('the printed page', () => {
   });
 });
 
-test('columns are selected and ordered, for this user, and can be restored', async () => {
+test('each user selects and orders the columns, and can restore the default', async () => {
   const { page, tab } = await console.visit(featuresAddress());
   const heads = (page: Page) => page.getByRole('columnheader').allInnerTexts();
   await row(page, 0).waitFor();
@@ -121,7 +121,7 @@ describe('selected flags', () => {
   const feature = (name: string) =>
     console.manage('GET', `/api/v2/applications/${shop.application}/features/${name}`, 200);
 
-  test('are changed together, and restored', async () => {
+  test('a change applies to all selected flags, and can be undone', async () => {
     const { page } = await console.visit(featuresAddress());
     await page.getByLabel('Select flag flag-0', { exact: true }).click();
     await page.getByLabel('Select flag flag-3', { exact: true }).click({ modifiers: ['Shift'] });
@@ -135,7 +135,7 @@ describe('selected flags', () => {
     expect(await feature('flag-2')).toMatchObject({ permanent: false });
   });
 
-  test('are selected by keyboard, and a failure of one does not stop the others', async () => {
+  test('the keyboard selects flags, and the failure of one change does not stop the others', async () => {
     const { page } = await console.visit(featuresAddress('?search=flag-5'));
     await row(page, 0).focus();
     await page.keyboard.press('Space');

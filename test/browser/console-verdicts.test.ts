@@ -58,7 +58,7 @@ const findRow = (page: Page, name: string) =>
     .locator('[data-index]')
     .filter({ has: page.getByRole('rowheader', { name, exact: true }) });
 const names = (page: Page) => grid(page).getByRole('rowheader').allInnerTexts();
-/** Keeps screenshots for people in both colour schemes, if they ask for them. */
+/** Saves screenshots in both colour schemes, if the environment variable SCREENSHOTS names a folder. */
 async function keep(page: Page, name: string): Promise<void> {
   const folder = process.env['SCREENSHOTS'];
   if (folder === undefined) return;
@@ -69,7 +69,7 @@ async function keep(page: Page, name: string): Promise<void> {
 }
 
 describe('the verdict', () => {
-  test('is a column and a filter of the flags, and the same on the page of the flag', async () => {
+  test('the table shows verdicts, filters by verdict, and agrees with the page of the flag', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await findRow(page, 'old-banner').getByText('cannot tell').waitFor();
     const misspelt = findRow(page, 'chekcout').getByText('undeclared – did you mean checkout?');
@@ -84,7 +84,7 @@ describe('the verdict', () => {
     await page.getByText(/still names it in Production, at earlier times: a clock might be wrong\./).waitFor();
   });
 
-  test('is not good news for an undeclared flag, and links to the similar declared flag', async () => {
+  test('warns about an undeclared flag, and links to the similar declared flag', async () => {
     const { page } = await console.visit(featureAddress(shop, 'chekcout'));
     await page.locator('.flag-verdict.panel-warn').waitFor();
     await page.getByText('and might be misspelt').waitFor();
@@ -94,7 +94,7 @@ describe('the verdict', () => {
 });
 
 describe('a source that reports checks only', () => {
-  test('is named in the API, and changes no verdict', async () => {
+  test('the API names the source, and no verdict changes', async () => {
     const below = `/api/v2/applications/${billing.application}`;
     const overview = (await console.manage('GET', `${below}/overview?environment=Production`, 200)) as Overview;
     expect(overview).toMatchObject({
@@ -119,7 +119,7 @@ describe('a source that reports checks only', () => {
     expect(other).toMatchObject({ checksOnly: [] });
   });
 
-  test('is named in place of counts of 0', async () => {
+  test('the console names the source instead of showing counts of 0', async () => {
     const { page } = await console.visit(featuresAddress(billing));
     const tiles = page.getByRole('group', { name: 'What the chart shows' });
     const used = tiles.getByRole('button', { name: /^Used/ });

@@ -46,7 +46,7 @@ describe('the link of an invitation', () => {
     expect(console.service.stderr()).not.toContain(secret);
   });
 
-  test('works without JavaScript, if the user pastes it', async () => {
+  test('works without JavaScript if the user pastes the link', async () => {
     const link = `${console.origin}${await invite()}`;
     const options = { signedIn: false, javaScriptEnabled: false };
     const { page } = await console.visit('/connect/invitation', options);
@@ -63,7 +63,7 @@ describe('the link of an invitation', () => {
     expect((await page.context().cookies()).map(({ name }) => name)).toContain('flagmeter');
   });
 
-  test('has accessible light and dark pages, also on a phone', async () => {
+  test('the pages of the link are accessible in light and dark mode, also on a phone', async () => {
     const { page } = await console.visit(await invite(), { ...phone, signedIn: false });
     await page.getByRole('heading', { name: 'Accept your invitation' }).waitFor();
     expect(await schemeFaults(page)).toEqual([]);
@@ -76,7 +76,7 @@ describe('the link of an invitation', () => {
   });
 });
 
-test('an administrator resets a password by a link, and withdraws it', async () => {
+test('an administrator resets a password by a link, and withdraws another link', async () => {
   await console.manage('POST', '/api/v2/users', 201, {
     name: 'Hopper',
     email: 'hopper@example.com',

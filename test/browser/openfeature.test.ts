@@ -70,7 +70,7 @@ describe("the web SDK with flagmeter's hook", () => {
   const evaluate = (times: number) => `for (let each = 0; each < ${times}; each += 1)
     app.client.getBooleanValue('checkout', false);`;
 
-  test('counts each evaluation by its variant, and tracking events as uses', async () => {
+  test('counts each evaluation by variant, and each tracking event as a use', async () => {
     const { page, environment } = await open();
     await page.evaluate(`(() => {
       ${evaluate(3)}

@@ -81,7 +81,7 @@ async function withPasskey(): Promise<{ page: Page; device: Device }> {
   await page.getByRole('heading', { name: 'Add a passkey' }).waitFor();
   const device = await plugIn(page);
   await page.getByRole('button', { name: 'Add a passkey' }).click();
-  // The console signs in by redirects. The next page would interrupt them, or they would interrupt it.
+  // The console signs in by redirects. Opening the next page earlier would interrupt them.
   await page.getByRole('heading', { name: 'You', exact: true }).waitFor();
   await page.goto('about:blank');
   await page.context().clearCookies();
@@ -145,7 +145,7 @@ describe('the sign-in page', () => {
     await inside(page);
   });
 
-  test('rejects a copy of a device that has been used since', async () => {
+  test('rejects the copy of a device if the device was used after it was copied', async () => {
     const { page, device } = await withPasskey();
     const copied = await getCredential(device);
     await enter(page, device);
@@ -158,7 +158,7 @@ describe('the sign-in page', () => {
     await thief.getByRole('alert').getByText('a copy of it might be in use').waitFor();
   });
 
-  test('rejects a device that a changed page did not ask to verify its user', async () => {
+  test('rejects a device that did not verify its user because the page was changed', async () => {
     const { page, device } = await withPasskey();
     await page.addInitScript(`
       const { get } = CredentialsContainer.prototype;
@@ -190,7 +190,7 @@ describe('the sign-in page', () => {
     expect(replay.headers.get('location')).toBeNull();
   });
 
-  test('offers a browser without passkeys nothing in place of the second factor', async () => {
+  test('offers no way around the second factor to a browser without passkeys', async () => {
     const { page } = await withPasskey();
     await shop.manage('PATCH', '/api/v2/sign-in-policy', 200, { secondFactor: 'all' });
     await page.addInitScript('delete window.PublicKeyCredential');
@@ -217,7 +217,7 @@ describe('an evil site', () => {
     return { attacker, answer: await page.evaluate(`(${ask})(${JSON.stringify(options)})`) };
   }
 
-  test('cannot sign in with a response that it gets on a subdomain', async () => {
+  test('fails to sign in with a response from a subdomain', async () => {
     const { attacker, answer } = await relay('evil.auth.localhost');
     expect(answer).toHaveProperty('signature');
     const page = await attacker.submit({ action: 'passkey', ...(answer as Record<string, string>) });
@@ -225,12 +225,12 @@ describe('an evil site', () => {
     expect(page.error).toContain('This passkey is unknown here');
   });
 
-  test('gets no response on another domain', async () => {
+  test('receives no response on another domain', async () => {
     const { answer } = await relay('evil.localhost');
     expect(answer).toBe('SecurityError');
   });
 
-  test('cannot show the page in a frame', async () => {
+  test('a frame of another site does not show the page', async () => {
     const page = await newPage();
     const { port } = evil.address() as AddressInfo;
     await page.goto(`http://evil.localhost:${port}/`);

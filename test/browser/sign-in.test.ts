@@ -114,7 +114,7 @@ describe('the sign-in page on a phone without JavaScript', () => {
     expect(Number.parseFloat(await readStyle(page, '#password', 'fontSize'))).toBeGreaterThanOrEqual(16);
   });
 
-  test('a wrong password is reported, and only the password has to be typed again', async () => {
+  test('a wrong password is reported, and the e-mail address need not be typed again', async () => {
     const { page, callback, complaints } = await visit(phone);
     await send(page, 'wrong');
     const alert = page.getByRole('alert');
@@ -159,7 +159,7 @@ test.each(['light', 'dark'] as const)('all text is readable in %s mode', async (
   expect(contrast(colours[0]?.ground ?? '', 'rgb(0, 0, 0)') < 2).toBe(colorScheme === 'dark');
 });
 
-test('the keyboard alone is enough, and the focus is visible', async () => {
+test('the page works by keyboard alone, and the focus is visible', async () => {
   const { page, callback } = await visit();
   const order: string[] = [];
   for (let stop = 0; stop < 4; stop++) {
@@ -176,7 +176,7 @@ test('the keyboard alone is enough, and the focus is visible', async () => {
   await page.keyboard.press('Enter');
   await page.getByText('You can close this page').waitFor();
   expect(callback.responses).toHaveLength(1);
-  // The next program must not get a code behind the user's back, but one key is enough.
+  // The next program must not get a code behind the user's back, but one press of a key is enough.
   await page.goto(authorizeAddress(callback.redirectUri));
   await page.getByRole('heading', { name: 'Continue to flagmeter command line?' }).waitFor();
   await page.keyboard.press('Enter');
@@ -206,7 +206,7 @@ test('an app with its own URL scheme gets its code', async () => {
 });
 
 describe('another site', () => {
-  test('cannot sign its visitor in to an account of its own', async () => {
+  test('fails to sign its visitor in to the account of the attacker', async () => {
     const { page } = await visit();
     const { adminEmail, adminPassword } = credentials;
     const callback = await startCallbackServer(
@@ -223,7 +223,7 @@ describe('another site', () => {
     expect(await page.getByLabel('Password').count()).toBe(1);
   });
 
-  test('cannot show the page in a frame', async () => {
+  test('a frame of another site does not show the page', async () => {
     const { page } = await visit();
     const address = authorizeAddress('http://127.0.0.1:9/callback').replaceAll('&', '&amp;');
     const callback = await startCallbackServer(`<iframe src="${address}"></iframe>`);

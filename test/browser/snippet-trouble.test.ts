@@ -140,7 +140,7 @@ describe('the snippet with a server in trouble', () => {
     await page.close();
   });
 
-  test.each([400, 403, 404, 413])('drops counts that are refused with status %i', async (status) => {
+  test.each([400, 403, 404, 413])('drops counts that the server refuses with status %i', async (status) => {
     const { page } = await openWithClock();
     host.respondWith(status);
     await page.evaluate(`flags.checked('a', 'on'), flags.flush()`);
@@ -169,7 +169,7 @@ describe('the snippet with a server in trouble', () => {
     await page.close();
   });
 
-  test('counts hostile names as names, ignores invalid counts, and never throws', async () => {
+  test('accepts hostile names, ignores invalid counts, and never throws', async () => {
     const { page, errors } = await openWithClock();
     await page.evaluate(`(async () => {
       for (const name of ['__proto__', 'constructor', 'toString', 'a"b\\\\c']) flags.checked(name, name);

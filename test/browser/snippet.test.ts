@@ -76,7 +76,7 @@ describe('the snippet with a real server', () => {
     };
   });
 
-  test('adds up the counts of a page of another origin', async () => {
+  test('counts on a page of another origin', async () => {
     const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
@@ -207,7 +207,7 @@ describe('the snippet with a real server', () => {
     await page.close();
   });
 
-  test('warns once that its counts are refused, and continues', async () => {
+  test('warns once about refused counts, and continues', async () => {
     const { page, errors } = await openWithSnippet(context, pages, `http://${binary.http}`, {
       key,
       environment: 'Nowhere',
@@ -223,7 +223,7 @@ describe('the snippet with a real server', () => {
     await page.close();
   });
 
-  test('is served with types, a tag, and to pages of any origin', async () => {
+  test('the server offers the snippet to all origins, with an entity tag and type declarations', async () => {
     const script = await fetch(`http://${binary.http}/snippet.js`);
     expect(await script.text()).toBe(snippet.script);
     expect(script.headers.get('access-control-allow-origin')).toBe('*');

@@ -53,7 +53,7 @@ async function readRoles(login: string): Promise<unknown> {
   return items.find(({ email }) => email === `${login}@corp.example`)?.teamRoles;
 }
 
-test('a user signs in with a provider and out of both, and the groups decide the role', async () => {
+test('a user signs in with a provider, gets a role by groups, and signs out of both', async () => {
   provider.groups.set('grace', ['flag-admins']);
   const { page } = await console.visit('/', { signedIn: false, expected });
   await page.getByRole('link', { name: 'Sign in with Corp' }).waitFor();
@@ -71,7 +71,7 @@ test('a user signs in with a provider and out of both, and the groups decide the
   expect(await readRoles('grace')).toEqual({ [team]: 'User' });
 });
 
-test('an invited user binds an account at the provider, and sees it at You', async () => {
+test('an invited user links an account at the provider, which the page You lists', async () => {
   const guest = { name: 'Guest', email: 'guest@example.com' };
   const made = (await console.manage('POST', '/api/v2/users', 201, guest)) as { invitation: { url: string } };
   const options = { signedIn: false, expected, colorScheme: 'dark' } as const;

@@ -108,7 +108,7 @@ describe("Unleash's SDK for pages", () => {
         await page.evaluate(`check(${products})`);
         await vi.waitFor(() => expect(answered().length).toBeGreaterThan(before));
       }
-      // A component checks its flags each time it is rendered, and after it.
+      // A component checks its flags during each rendering, and once more afterwards.
       const sum = (read: (toggles: Toggles) => number) =>
         answered().reduce((total, { toggles }) => total + read(toggles), 0);
       await vi.waitFor(async () => {
@@ -200,7 +200,7 @@ describe("Unleash's SDK for pages", () => {
 type Toggles = Record<string, { yes: number; no: number; variants: Record<string, number> }>;
 
 interface ReportResponse {
-  /** 0 without a response. */
+  /** Status of the response; 0 without a response. */
   readonly status: number;
   readonly toggles: Toggles;
 }

@@ -17,7 +17,7 @@ function computeSum(times: readonly number[]): number {
 }
 
 describe('Digits', () => {
-  it('accepts a sum exactly if each request was counted an allowed number of times', () => {
+  it('accepts a sum only if each request was counted an allowed number of times', () => {
     const requests = outcomes.chain((all) =>
       fc.tuple(
         fc.constant(all),
@@ -42,7 +42,7 @@ describe('Digits', () => {
     expect(createDigits(['accepted']).faults(5)).toEqual(['the sum 5 is more than 1 requests can add up to']);
   });
 
-  it('fits a count of fifteen requests', () => {
+  it('supports fifteen requests in one count', () => {
     const digits = createDigits(Array.from({ length: Digits.most }, () => 'accepted' as const));
     expect(digits.isFull).toBe(true);
     expect(digits.requests.reduce((sum, { count }) => sum + count, 0)).toBeLessThan(2 ** 31);

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const { it } = needing('postgresql');
 
-/** The rules of the table, a few for each test: a run must end within its time limit. */
+/** The rules of the table. Each test runs only a few rules, to stay within its time limit. */
 const names = Object.keys(mutants);
 const size = 6;
 const parts = Array.from({ length: Math.ceil(names.length / size) }, (_, at) => {

@@ -10,7 +10,7 @@ import { rounds } from './rounds.ts';
 
 const bun = join(root, 'node_modules/.bin/bun');
 
-/** Creates an executable with which some starts of the server fail: `kill` then reports a violation. */
+/** Creates an executable that fails at some starts of the server, so that the fault `kill` reports a violation. */
 function failingBinary(folder: string, starts: string): string {
   const file = join(folder, 'flagmeter');
   const count = `echo >> ${join(folder, 'starts')}; case $(wc -l < ${join(folder, 'starts')}) in ${starts}) exit 1;; esac`;
@@ -66,7 +66,7 @@ describe.each([
     ['an exception is not caught', "setTimeout(() => { throw new Error('seeded'); });"],
     ['a rejection is not handled', "void Promise.reject(new Error('seeded'));"],
     ['its parent process has gone', 'verdict.endWith(process.stdin); setInterval(() => {}, 60_000);'],
-  ])('exits with its code although %s', (_, end) => {
+  ])('exits with the code of its result although %s', (_, end) => {
     const folder = temporaryDirectory();
     const program = `
       import { Journal } from '${join(root, 'chaos/journal.ts')}';

@@ -26,7 +26,7 @@ export interface Administrator {
   fresh(): string;
 }
 
-/** Starts a service before the tests of a file, with more arguments of `serve`, and stops it after them. */
+/** Starts a service before the tests of a file, with more arguments of `serve`, and stops it after the tests. */
 export function administrator(...args: string[]): Administrator {
   const running = runService('--api-rate', '0', ...args);
   let access = '';

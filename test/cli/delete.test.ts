@@ -10,7 +10,7 @@ describe('the confirmation of a deletion', () => {
   it.each(['y', 'Y', 'yes', ' yes '])('deletes after the answer %j', async (answer) => {
     const { questions, err } = await run(`apps delete ${admin.application}`, answering(answer));
     expect(questions).toEqual([
-      `Delete the application Shop (${admin.application}) at ${running.url}? Its keys and all its counts are deleted too. [y/N] `,
+      `Delete the application Shop (${admin.application}) at ${running.url}? The keys and all counts of the application are deleted too. [y/N] `,
     ]);
     expect(err).toMatch(/^Deleted /);
     await api('GET', `/applications/${admin.application}`, 404);
@@ -24,7 +24,7 @@ describe('the confirmation of a deletion', () => {
     await api('GET', `/applications/${admin.application}`, 200);
   });
 
-  it('is omitted with --yes', async () => {
+  it('--yes omits the confirmation', async () => {
     expect((await run(`apps delete ${admin.application} --yes`, answering())).questions).toEqual([]);
     await api('GET', `/applications/${admin.application}`, 404);
   });

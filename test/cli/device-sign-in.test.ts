@@ -144,6 +144,6 @@ it('login without a browser suggests login --device', async () => {
     if (text.includes('--device')) throw new Error(text);
   };
   await expect(login.run(['--url', running.url], { ...one.context, err })).rejects.toThrow(
-    'No browser found. To sign in with one on another machine: flagmeter login --device',
+    'No browser found. To sign in with a browser on another machine: flagmeter login --device',
   );
 });

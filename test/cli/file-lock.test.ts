@@ -74,7 +74,7 @@ describe('underLock', () => {
     expect(readFileSync(lock, 'utf8')).toBe(owner);
   });
 
-  it('does not remove a lock that another process has taken over', async () => {
+  it('keeps a lock that another process has taken over', async () => {
     const lock = `${temporaryDirectory()}/lock`;
     const context = { ...testContext(), randomBytes };
     await underLock(lock, context, async () => writeFileSync(lock, 'another'));

@@ -124,7 +124,7 @@ describe('login with a browser', () => {
     expect(await requestStatus(session)).toBe(200);
   });
 
-  it('does not print the code, the verifier or a token', async () => {
+  it('prints neither the code nor the verifier nor a token', async () => {
     const context = withBrowser();
     await login.run(['--url', running.url], context);
     const { accessToken, refreshToken } = readSession(context) as StoredSession;
@@ -160,7 +160,7 @@ describe('login with a browser', () => {
     expect(readSession(context)).toBeUndefined();
   });
 
-  it('does not use a token host with another issuer', async () => {
+  it('rejects a token host with another issuer', async () => {
     const { port } = new URL(running.url);
     const attempt = login.run(['--url', `http://localhost:${port}`], withBrowser());
     await expect(attempt).rejects.toMatchObject({

@@ -7,7 +7,7 @@ const admin = administrator();
 const { run, api } = admin;
 
 describe('a second application of the same name', () => {
-  it('is refused in a team, with the id of the first application', async () => {
+  it('create refuses the name in the same team, and names the id of the first application', async () => {
     const name = admin.fresh();
     const first = JSON.parse((await run(`apps create ${name} --json`)).out);
     await expect(run(`apps create ${name}`)).rejects.toMatchObject({
@@ -17,7 +17,7 @@ describe('a second application of the same name', () => {
     await expect(run(`apps update ${admin.application} --name ${name}`)).rejects.toMatchObject({ exitCode: 6 });
   });
 
-  it('is allowed in another team', async () => {
+  it('create allows the name in another team', async () => {
     const items = [{ id: 'app_1', name: 'Shop', teamId: 'team_1' }];
     const me = { primaryTeam: 'team_2' };
     const api = { list: async () => items, call: async () => me } as unknown as Api;
@@ -26,7 +26,7 @@ describe('a second application of the same name', () => {
     await expect(checkOnlyOne(api, 'Shop', { teamId: 'team_1' })).rejects.toThrow('(app_1)');
   });
 
-  it('is identified by its id if it exists, and can be renamed', async () => {
+  it('an id identifies an existing second application, which can be renamed', async () => {
     const [name, other] = [admin.fresh(), admin.fresh()];
     const { id } = (await api('POST', '/applications', 201, { name })) as { id: string };
     const twin = (await api('POST', '/applications', 201, { name })) as { id: string };

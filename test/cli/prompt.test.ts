@@ -61,7 +61,7 @@ describe('askSecret', () => {
     expect([shown(), modes]).toEqual(['Secret: \n', [true, false]]);
   });
 
-  it('can be interrupted, and restores the terminal', async () => {
+  it('restores the terminal when it is interrupted', async () => {
     const { person, typed, modes } = atKeyboard();
     const asked = person.askSecret('Secret: ');
     typed.write('abc\u0003');

@@ -18,11 +18,11 @@ test.each([
   ['http://a.example:81', { HTTP_PROXY: proxy, NO_PROXY: 'a.example:82,,ple' }, 'HTTP_PROXY'],
 ])('a request to %s with %j goes through the proxy of %s', (url, env, variable) => {
   expect(proxyFor(url, env)).toEqual(
-    variable && { variable, address: 'proxyFor accepts the proxy %s, which has no scheme' },
+    variable && { variable, address: 'proxy.example:3128' },
   );
 });
 
-test.each(['proxy.example:3128', 'me:secret@proxy.example:3128'])('a proxy without a scheme is %s', (given) => {
+test.each(['proxy.example:3128', 'me:secret@proxy.example:3128'])('proxyFor accepts the proxy %s, which has no scheme', (given) => {
   expect(proxyFor('http://a', { HTTP_PROXY: given })?.address).toBe('proxy.example:3128');
 });
 

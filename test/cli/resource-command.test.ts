@@ -174,7 +174,7 @@ describe('secrets of commands', () => {
 });
 
 describe('an item named by a command', () => {
-  it('is found by its id before its name, and a name of two items is refused', async () => {
+  it('a command finds the item by id first, then by name, and refuses a name of two items', async () => {
     const id = await createApplication(running.service.http, admin.access, { name: admin.application });
     expect((await run(`envs create ${fresh()} --app ${admin.application}`)).out).toContain('Name');
     const attempt = run('envs list --app Shop');
@@ -184,7 +184,7 @@ describe('an item named by a command', () => {
     expect((await run(`apps delete ${admin.application} --yes`)).err).toContain(`${admin.application} (${id})`);
   });
 
-  it('can be in a team that an option names', async () => {
+  it('an option can name the team of the item', async () => {
     const team = await run('teams create Other+team --json');
     const { id } = JSON.parse(team.out);
     await api('DELETE', `/teams/${id}`, 403);
@@ -200,14 +200,14 @@ describe('an item named by a command', () => {
     expect(JSON.parse(user.out)).toMatchObject({ role: 'Admin', teams: [running.service.credentials.teamId] });
   });
 
-  it.each(['.', '..'])('never leads to another path: %s', async (name) => {
+  it.each(['.', '..'])('a name never leads to another path: %s', async (name) => {
     await expect(run(`envs delete ${name} --app ${admin.application} --yes`)).rejects.toThrow(
       new UsageError(`Cannot use the name '${name}': not allowed in an address`),
     );
     await api('GET', `/applications/${admin.application}`, 200);
   });
 
-  it('can contain the special characters of a URL', async () => {
+  it('a name can contain the special characters of a URL', async () => {
     const name = 'a/b?c#d%2e';
     await run(`envs create ${name} --app ${admin.application}`);
     expect((await run(`envs delete ${name} --app ${admin.application} --yes`)).err).toContain(name);

@@ -109,7 +109,7 @@ it('members are added to a team and removed from it', async () => {
   );
   const { questions, err } = await run(`members remove ${email}`, { answers: ['y'] });
   expect(questions).toEqual([
-    `Remove the member ${email} (${id}) at ${running.url}? A user in no other team is deleted. [y/N] `,
+    `Remove the member ${email} (${id}) at ${running.url}? A user who is in no other team is deleted. [y/N] `,
   ]);
   expect(err).toBe(`Removed the member ${email} (${id}) at ${running.url}\n`);
 });
@@ -140,7 +140,7 @@ describe('delete --json', () => {
 });
 
 describe('a log', () => {
-  it('is listed without a second word, latest first', async () => {
+  it('a command without a second word lists the entries, the latest first', async () => {
     const name = fresh();
     await run(`apps update ${admin.application} --name ${name}`);
     const { out } = await run('audit --action application --from 1h --limit 1');
@@ -157,7 +157,7 @@ describe('a log', () => {
     expect(err).toBe('There might be more than these 2: see --limit, --from and --to\n');
   });
 
-  it('is filtered by user, by e-mail address or id', async () => {
+  it('an option filters the entries by a user, given by e-mail address or id', async () => {
     const { clientId } = running.service.credentials;
     expect((await run(`audit --actor ${clientId} --limit 1`)).out).toContain('First API key');
     expect((await run('audit --actor admin@localhost')).err).toBe('There are no entries of the audit log\n');
@@ -168,7 +168,7 @@ describe('a log', () => {
     ['audit --limit 0', 'Cannot use --limit 0: must be a whole number, at least 1'],
     ['audit --from soon', 'Cannot use --from soon: must be a time such as 7d'],
     ['audit list', "Cannot use the argument 'list': audit takes options only"],
-  ])('is refused with %s', async (command, message) => {
+  ])('the command %s is refused', async (command, message) => {
     await expect(run(command)).rejects.toThrow(UsageError);
     await expect(run(command)).rejects.toThrow(message);
   });
@@ -192,7 +192,7 @@ it.each(['teams show Other', 'teams delete Other --yes', 'webhooks list --team O
 );
 
 describe('an object that does not exist', () => {
-  it('is explained by the server if the list has it', async () => {
+  it('the server explains the refusal if the list has the object', async () => {
     const { key } = await createKey(running.service.http, admin.access, admin.application, 'Mobile');
     const body = JSON.stringify({ k: key, e: 'Production', f: { seen: { on: [1] } } });
     const sent = await fetch(`${running.url}/api/frontend/telemetry`, { method: 'POST', body });
@@ -210,7 +210,7 @@ describe('an object that does not exist', () => {
     ],
     ['envs show Prodution --app Here', 'There is no environment Prodution; the nearest is Production'],
     ['envs show QA --app Here', 'There is no environment QA; there is Production, Staging, Development'],
-  ])('is reported for %s', async (command, message) => {
+  ])('an error names the object for %s', async (command, message) => {
     const attempt = run(command.replace('Here', admin.application));
     await expect(attempt).rejects.toMatchObject({ exitCode: 5, message: expect.stringContaining(message) });
   });

@@ -45,7 +45,7 @@ describe('send', () => {
     expect(await get(`http://${http}/x`)).toMatchObject({ status: 200, json: undefined });
   });
 
-  it('does not follow a redirect to another address with its token', async () => {
+  it('sends no token to the address of a redirect', async () => {
     const seen: string[] = [];
     const http = await start((request, response) => {
       seen.push(request.url ?? '');

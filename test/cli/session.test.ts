@@ -54,7 +54,7 @@ describe('half of an API key in the environment', () => {
     );
   });
 
-  it('does not begin a sign-in by browser', async () => {
+  it('login begins no sign-in by browser', async () => {
     const context = testContext({ env: { [secret]: 'x' } });
     await expect(login.run(['--url', running.url], context)).rejects.toThrow(`Cannot use ${secret} without ${id}`);
   });
@@ -63,13 +63,13 @@ describe('half of an API key in the environment', () => {
 const admin = { email: 'admin@localhost' };
 
 describe('a session by browser', () => {
-  it('is used unchanged while it is valid', async () => {
+  it('commands use a valid session unchanged', async () => {
     const context = await signedIn();
     expect(await whoAmI(context)).toMatchObject(admin);
     expect(context.grants).toEqual([]);
   });
 
-  it.each([3570, 3600, 86_400 * 29])('is renewed after %i s', async (seconds) => {
+  it.each([3570, 3600, 86_400 * 29])('a command renews the session after %i s', async (seconds) => {
     const context = await signedIn();
     const before = openTokenStore(context).read();
     clock.advance(seconds * 1000);
@@ -85,7 +85,7 @@ describe('a session by browser', () => {
     expect(after.servers[running.url]?.refreshToken).not.toBe(before.servers[running.url]?.refreshToken);
   });
 
-  it('is renewed once by many concurrent commands, and stays valid', async () => {
+  it('many concurrent commands renew the session once, and it stays valid', async () => {
     const context = await signedIn();
     clock.advance(3_600_000);
     const all = await Promise.all(Array.from({ length: 8 }, () => whoAmI(context)));
@@ -122,7 +122,7 @@ describe('a session by browser', () => {
     expect(context.grants).toEqual(['refresh_token']);
   });
 
-  it('is kept if the token host cannot be reached', async () => {
+  it('the session is kept if the token host cannot be reached', async () => {
     const context = await signedIn();
     clock.advance(3_600_000);
     const offline = { ...context, fetch: () => Promise.reject(new Error('no network')) };
@@ -144,7 +144,7 @@ describe('a session of an API key', () => {
     expect(context.grants).toEqual([]);
   });
 
-  it('is renewed with its secret if that is stored', async () => {
+  it('a stored secret renews the session', async () => {
     const context = await signedIn([...asKey(), '--store'], answers());
     clock.advance(3_600_000);
     expect(await whoAmI(context)).toMatchObject({ name: 'First API key' });
@@ -224,7 +224,7 @@ describe('a workload token', () => {
     await expect(access.replace(first)).rejects.toThrow('the file that FLAGMETER_WORKLOAD_TOKEN_FILE names');
   });
 
-  it('is not used without a client id', () => {
+  it('a workload token without a client id is refused', () => {
     const context = testContext({ env: { FLAGMETER_WORKLOAD_TOKEN_FILE: 'job' } });
     expect(() => openAccess(context, running.url)).toThrow('without FLAGMETER_CLIENT_ID');
   });

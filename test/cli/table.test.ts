@@ -56,7 +56,7 @@ describe('a table on a terminal', () => {
   const measureLines = (text: string) =>
     text.split('\n').map((line) => line.length + (line.match(/[世界]/g)?.length ?? 0));
 
-  it.each([20, 40, 60, 70, 80, 100, 120])('has no line wider than %i columns', (width) => {
+  it.each([20, 40, 60, 70, 80, 100, 120])('fits a terminal of %i columns', (width) => {
     const { text } = makeTable(headings, rows, { bold: false, width });
     expect(Math.max(...measureLines(text))).toBeLessThanOrEqual(width);
   });

@@ -21,7 +21,7 @@ it('webhooks are created, tested, rotated and redelivered', async () => {
   expect(listed.out).toMatch(new RegExp(`^ID +EVENT[^]*${id} +webhook\\.test`));
   await expect
     .poll(async () => (await run('webhooks deliveries Chat')).out)
-    .toMatch(/LAST ANSWER\n.* delivered .* 204\n/);
+    .toMatch(/LAST RESPONSE\n.* delivered .* 204\n/);
   await run('webhooks create Broken --endpoint http://127.0.0.1:1/ --event key.leaked');
   await run('webhooks test Broken');
   await expect.poll(async () => (await run('webhooks deliveries Broken')).out).toContain('ECONNREFUSED');

@@ -9,7 +9,7 @@ import root from '../../package.json' with { type: 'json' };
 const folder = join(import.meta.dirname, '../../clients/openfeature');
 
 describe('the package for OpenFeature', () => {
-  it('has at most 3072 bytes for pages, gzipped, and loads nothing else there', () => {
+  it('loads at most 3072 gzipped bytes in pages, and nothing else', () => {
     const script = readFileSync(join(folder, 'dist/web.js'), 'utf8');
     const { length } = gzipSync(script, { level: 9 });
     console.log(`clients/openfeature/dist/web.js: ${length} bytes gzipped`);
@@ -18,7 +18,7 @@ describe('the package for OpenFeature', () => {
     expect(script).not.toMatch(/\bimport\b/);
   });
 
-  it('has the version of the server', () => {
+  it('states the version of the server', () => {
     expect(own.version).toBe(root.version);
   });
 

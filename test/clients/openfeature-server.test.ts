@@ -207,7 +207,7 @@ describe('the server sender', () => {
     [{ url: undefined }, 'url must be like https://flags.example.com'],
     [{ key: '' }, 'key must be a Backend key of the application'],
     [{ environment: undefined }, 'environment must be the name of an environment'],
-  ])('is not created with %j', (options, message) => {
+  ])('the constructor rejects %j', (options, message) => {
     expect(() => open(options)).toThrow(new TypeError(message));
   });
 });

@@ -19,7 +19,7 @@ const commands = Object.values(commandTable).flatMap((entry) => entry.commands);
 
 const joinWords = (words: readonly string[]) => ['flagmeter', ...words].join(' ');
 
-/** Completes the last word of each command line in one process, as a shell starts slowly. Prints a NUL after each. */
+/** Completes the last word of each line in one process, as a shell starts slowly. Prints a NUL after each line. */
 const shells = {
   bash: (directory: string, lines: readonly (readonly string[])[]) => {
     const set = `COMP_WORDS=("\${@:2:$1}"); COMP_CWORD=$(($1 - 1)); shift $(($1 + 1))`;
@@ -108,7 +108,7 @@ describe.each(['bash', 'fish', 'zsh'] as const)('the script for %s at work', (sh
     return directory;
   }
 
-  it('is valid in the shell', () => {
+  it('passes the syntax check of the shell', () => {
     expect(runIn(withScript(), shell, '-n', './script')).toBe('');
   });
 
@@ -133,7 +133,7 @@ test('every command of the client can print JSON', () => {
 });
 
 describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
-  test('has every command and every option', () => {
+  test('contains every command and every option', () => {
     const script = scriptFor(shell);
     for (const { name, options } of commands) {
       expect(script).toContain(name);

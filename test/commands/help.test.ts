@@ -27,7 +27,7 @@ describe('the help text', () => {
     for (const command of commands) expect(out).toMatch(new RegExp(`^ {2}${command} +\\w`, 'm'));
   });
 
-  it('has every option of serve with its variable and default', () => {
+  it('lists every option of serve with its variable and default', () => {
     const { out } = run('serve');
     for (const { option, variable, schema } of settings) {
       expect(out).toContain(`  --${option} ${schema.value} `);
@@ -49,7 +49,7 @@ describe('the help text', () => {
   });
 
   it.each(commands.flatMap((name) => secondWords(commandTable[name]).map((word) => [name, word])))(
-    'is about %s %s alone',
+    'covers only %s %s',
     (name = '', word = '') => {
       const { code, out } = run(name, word);
       expect(code).toBe(0);
@@ -63,7 +63,7 @@ describe('the help text', () => {
     for (const line of helpText(command).split('\n')) expect([...line].length).toBeLessThanOrEqual(100);
   });
 
-  it('is refused for an unknown command', () => {
+  it('help of an unknown command is refused', () => {
     expect(() => run('sevre')).toThrow(new UsageError('Unknown command sevre; the nearest known one is serve'));
     expect(() => run('constructor')).toThrow(UsageError);
   });
@@ -73,7 +73,7 @@ describe('the help text', () => {
     [['keys', 'constructor'], 'Unknown command keys constructor: use one of list, show, create, rotate, delete, adopt'],
     [['serve', 'init'], "Unknown argument 'init': serve takes no subcommand"],
     [['keys', 'create', 'now'], "Cannot use the argument 'now': help takes one command"],
-  ])('is refused for %j', (argv, message) => {
+  ])('help of %j is refused', (argv, message) => {
     expect(() => run(...argv)).toThrow(new UsageError(message));
   });
 });

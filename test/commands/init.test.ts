@@ -21,7 +21,7 @@ interface CommandResult {
   readonly out: string;
 }
 
-/** Runs `init`. `files` are the texts of the files that it can read. */
+/** Runs `init`. `files` has the texts of the files that the command can read. */
 async function run(argv: string[], files: Record<string, string> = {}, env = {}): Promise<CommandResult> {
   let out = '';
   const code = await init.run(argv, {
@@ -113,7 +113,7 @@ describe('init', () => {
   it.each([
     ['no file has that name', {}],
     ['the file is too short', { 'hunter2-hunter2': 'short' }],
-  ])('does not repeat a password that is given instead of its file: %s', async (_, files) => {
+  ])('keeps a password out of the error if it is given instead of its file: %s', async (_, files) => {
     const attempt = run(['--data', freshDirectory(), ...admin, '--admin-password-file', 'hunter2-hunter2'], files);
     await expect(attempt).rejects.toThrow('--admin-password-file');
     await expect(attempt).rejects.not.toThrow('hunter2');

@@ -99,7 +99,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('has a bounded number of series, whatever clients send', async () => {
+  test('returns a bounded number of series, whatever clients send', async () => {
     let ahead = 0;
     const clock = { now: systemClock.now, monotonic: () => systemClock.monotonic() + ahead };
     const { service } = await openService({ clock });
@@ -141,7 +141,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('has counters whose names end in _total', async () => {
+  test('names every counter with the suffix _total', async () => {
     const { service } = await openService();
     const { types } = parseExposition((await scrape(service)).text);
     for (const [name, type] of types) expect([name, type === 'counter']).toEqual([name, /_total$/.test(name)]);
@@ -149,14 +149,14 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('is served by the listener of the management API, but not by the public metrics host', async () => {
+  test('the listener of the management API serves the route, and the public metrics host does not', async () => {
     const apart = await startLocal({ args: ['--api-listen', '127.0.0.1:0'] });
     expect((await fetch(`http://${apart.http}/healthz`)).status).toBe(200);
     expect((await fetch(`http://${apart.http}/metrics`)).status).toBe(404);
     await apart.stop();
   });
 
-  test('is refused through a proxy on the same machine', async () => {
+  test('rejects a request through a proxy on the same machine', async () => {
     const service = await startLocal();
     const headers = { 'x-forwarded-for': '192.0.2.1' };
     const response = await fetch(`http://${service.http}/metrics`, { headers });
@@ -165,7 +165,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('is served only by the listener of --ops-listen, if it is set', async () => {
+  test('only the listener of --ops-listen serves the route, if that option is set', async () => {
     const port = await freePort();
     const service = await startLocal({ args: ['--ops-listen', `127.0.0.1:${port}`] });
     const statusAt = async (http: string, path: string) => (await fetch(`http://${http}${path}`)).status;
@@ -184,7 +184,7 @@ describe('a request id', () => {
     ['a refusal', '/api/v2/users/me', 401],
     ['an unknown path', '/nowhere', 404],
     ['a response with a body', '/api/v2/openapi.json', 200],
-  ])('is unique in %s', async (_, path, status) => {
+  ])('each request id is unique in %s', async (_, path, status) => {
     const { service } = await openService();
     const ids = new Set<string | null>();
     for (let time = 0; time < 3; time += 1) {
@@ -197,7 +197,7 @@ describe('a request id', () => {
     await service.stop();
   });
 
-  test('is taken from a proxy if it is valid, and is missing for an accepted packet', async () => {
+  test('a valid request id is taken from a proxy, and an accepted packet has no request id', async () => {
     const { service, key, send } = await openService();
     const ask = async (id: string) =>
       (await fetch(`http://${service.http}/nowhere`, { headers: { 'x-request-id': id } })).headers.get('x-request-id');
@@ -240,7 +240,7 @@ describe('--log-level debug', () => {
     await service.stop();
   });
 
-  test('is the only level that logs requests and commits', async () => {
+  test('no other level logs requests and commits', async () => {
     const { service, key, send } = await openService();
     expect((await send(key)).status).toBe(202);
     expect(service.log()).not.toMatch(/"msg":"(?:request|committed)"/);

@@ -67,7 +67,7 @@ describe('postgres encrypt-keys', () => {
     await expect(encrypt('--postgres-key-file', await keyFile())).rejects.toThrow('is not the key file');
   });
 
-  it('is refused without a key file, and while a node or a session of a node exists', async () => {
+  it('refuses to run without a key file, and while a node or a session of a node exists', async () => {
     await init('--without-key-file');
     await expect(encrypt()).rejects.toThrow(UsageError);
     const file = ['--postgres-key-file', await keyFile()];

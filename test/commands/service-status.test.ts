@@ -44,7 +44,7 @@ function openCounters() {
   return { clock, ledger, intake, monitor, health, requests, telemetry, status, take, pass };
 }
 
-test('has no rates at startup', () => {
+test('the status has no rates at startup', () => {
   const { status } = openCounters();
   expect(status.now()).toMatchObject({
     at: '2026-01-02T03:04:05.000Z',
@@ -92,7 +92,7 @@ test('reports why the service accepts nothing', () => {
   expect(status.now()).toMatchObject({ ready: false, reason: 'the store does not accept data; see the log' });
 });
 
-test('has the rates of the last ten minutes, from the startup of the process', () => {
+test('the status has the rates of the last ten minutes, at most since the startup of the process', () => {
   const { clock, status, take, pass, ledger } = openCounters();
   expect(status.now().recent).toMatchObject({ width: 5, accepted: [], refused: [] });
   for (let second = 0; second < 10; second += 1) {

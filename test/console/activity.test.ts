@@ -15,7 +15,7 @@ function item(time: string, text: string, more: Partial<ActivityItem> = {}): Act
 describe('markers', () => {
   const getHref = ({ id }: ActivityItem) => `/${id}`;
 
-  it('are events by time, with the flag unless the chart is its own', () => {
+  it('name the flag of each event, except in the chart of the flag', () => {
     const items = [
       item(at(5), 'Archived', { feature: 'checkout' }),
       item(at(3), 'shop 4 first seen', { kind: 'sender_released' }),
@@ -28,7 +28,7 @@ describe('markers', () => {
     ]);
   });
 
-  it('are the latest items', () => {
+  it('show the latest items only', () => {
     const items = [item(at(3), 'a'), item(at(5), 'c'), item(at(4), 'b')];
     expect(createMarkers(items, undefined, 2, getHref).map(({ label }) => label)).toEqual(['b', 'c']);
   });
@@ -36,19 +36,19 @@ describe('markers', () => {
   const buckets = { start: seconds(1), width: 86_400, count: 7 };
   const markers = [2, 4, 4, 20].map((day, index) => ({ at: seconds(day, index), label: `event ${index}` }));
 
-  it('are reached one after the other', () => {
+  it('follow each other by keyboard', () => {
     expect(nextMarked(buckets, markers, undefined)).toBe(1);
     expect(nextMarked(buckets, markers, 1)).toBe(3);
     expect(nextMarked(buckets, markers, 3)).toBe(1);
     expect(nextMarked(buckets, [], 3)).toBeUndefined();
   });
 
-  it('are in the description of the chart if they are in the range', () => {
+  it('appear in the description of the chart if they are in the range', () => {
     expect(markersText(buckets, markers)).toMatch(/3 events: .* event 0; .* event 1; .* event 2\.$/);
     expect(markersText(buckets, [])).toBe('');
   });
 
-  it('are drawn once with their number if they are close', () => {
+  it('share one line and their number if they are close', () => {
     expect(groupPositions([10, 12, 23, 40], 14)).toEqual([
       { x: 10, count: 3 },
       { x: 40, count: 1 },

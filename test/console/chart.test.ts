@@ -34,7 +34,7 @@ const series: ChartSeries[] = [
 ];
 
 describe('a drawing', () => {
-  it('has the figures of each series if it has lines', () => {
+  it('keeps the figures of each series if series are lines', () => {
     expect(createDrawing(buckets, series, 'lines').heights).toEqual([
       [1, 2, 3, 1200],
       [5, 0, 7, 1],
@@ -55,7 +55,7 @@ describe('a drawing', () => {
     );
   });
 
-  it('does not stack a series of an earlier period', () => {
+  it('keeps the series of an earlier period out of the stack', () => {
     const past: ChartSeries = { label: 'before', values: [9, 9, 9, 9], tone: 'past', apart: true };
     expect(createDrawing(buckets, [...series, past], 'stacked').heights).toEqual([
       [1, 2, 3, 1200],
@@ -64,7 +64,7 @@ describe('a drawing', () => {
     ]);
   });
 
-  it('has a point for each bucket, even without a figure', () => {
+  it('draws a point for each bucket, even without a figure', () => {
     const { xs, heights } = createDrawing(buckets, [{ label: 'on', values: [7], tone: 1 }], 'lines');
     expect(xs).toEqual([0, 1, 2, 3].map((index) => noon + index * hour));
     expect(heights).toEqual([[7, 0, 0, 0]]);
@@ -75,11 +75,11 @@ describe('a drawing', () => {
     [3, 3],
     [9, 4],
     [-1, 0],
-  ])('has incomplete buckets from %s on, and %i complete buckets', (unfinishedFrom, finished) => {
+  ])('takes bucket %s as the first incomplete bucket, after %i complete buckets', (unfinishedFrom, finished) => {
     expect(createDrawing(buckets, series, 'lines', unfinishedFrom).finished).toBe(finished);
   });
 
-  it('equals another only if nothing has changed', () => {
+  it('equals another drawing only if nothing has changed', () => {
     const drawing = createDrawing(buckets, series, 'lines', 3);
     const changed = series.map((each) => ({ ...each, values: each.values.with(2, 99) }));
     expect(sameDrawing(drawing, createDrawing({ ...buckets }, [...series], 'lines', 3))).toBe(true);
@@ -155,7 +155,7 @@ describe('a cursor', () => {
     expect(selected(pressed(...keys))).toEqual(range);
   });
 
-  it.each(['Enter', 'Tab', 'q', 'Escape'])('does not handle %s outside of the chart', (key) => {
+  it.each(['Enter', 'Tab', 'q', 'Escape'])('ignores the key %s if the cursor is not in the chart', (key) => {
     expect(afterKey(nowhere, key, false, 4)).toBeUndefined();
   });
 
@@ -177,7 +177,7 @@ describe('a cursor', () => {
 });
 
 describe('a zoom', () => {
-  it('extends from the start of the first bucket to the end of the last', () => {
+  it('extends from the start of the first bucket to the end of the last bucket', () => {
     expect(bucketSpan(buckets, 1, 2)).toEqual([(noon + hour) * 1000, (noon + 3 * hour) * 1000]);
   });
 
@@ -208,14 +208,14 @@ describe('times', () => {
     expect(times.zone).toBe('Europe/Berlin');
   });
 
-  it('are labelled as UTC if they are UTC days', () => {
+  it('show the label UTC if they are UTC days', () => {
     const times = chartTimes(24 * hour, 'UTC', 'en-GB');
     const midnight = Date.UTC(2026, 9, 24) / 1000;
     expect(times.bucket(midnight)).toMatch(/^Sat.*24 Oct UTC$/);
     expect(times.span(midnight, midnight + 48 * hour)).toMatch(/^Sat.*24.*Sun.*25 Oct UTC$/);
   });
 
-  it('are dates of the time zone if they are its days', () => {
+  it('use the dates of the time zone if they are its days', () => {
     const times = chartTimes(24 * hour, 'Europe/Berlin', 'en-GB');
     const starts = [Date.UTC(2026, 9, 23, 22), Date.UTC(2026, 9, 24, 22), Date.UTC(2026, 9, 25, 23)];
     const [first, second, end] = starts.map((at) => at / 1000) as [number, number, number];
@@ -242,7 +242,7 @@ describe('labels of the time axis', () => {
   );
 });
 
-/** Hours, as 13:00. */
+/** Formats times as hours: 13:00. */
 const clock: ChartTimes = {
   bucket: (start) => new Date(start * 1000).toISOString().slice(11, 16),
   span: (start, end) => `${clock.bucket(start)}–${clock.bucket(end)}`,
@@ -269,12 +269,12 @@ describe('the announcement of a chart', () => {
     expect(spoken(of, 3, 3)).toBe('15:00, so far: on 1,200, off 1.');
   });
 
-  it('names the keys for a range', () => {
+  it('names the keys that act on a selected range', () => {
     expect(spoken(of, 1, 2)).toBe('Selected 13:00–15:00. Enter zooms in, Escape clears.');
   });
 });
 
-it('buckets that are days of a time zone are found by their starts', () => {
+it('finds buckets of whole days by the starts of the days', () => {
   const starts = [Date.UTC(2026, 9, 23, 22), Date.UTC(2026, 9, 24, 22), Date.UTC(2026, 9, 25, 23)].map(
     (at) => at / 1000,
   );

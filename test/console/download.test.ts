@@ -28,7 +28,7 @@ describe('CSV', () => {
     expect(toCsv(['name'], [[value]])).toBe(`name\r\n${text}\r\n`);
   });
 
-  test('has a line of titles and a line for each row', () => {
+  test('begins with a line of titles, followed by a line for each row', () => {
     expect(
       toCsv(
         ['flag', 'checks'],

@@ -10,7 +10,7 @@ describe('the trend of a flag', () => {
   const hours6 = { start: 0, width: 21_600, length: 28 };
   const week = { spark: hours6, at: '1970-01-08T12:00:00Z', to: '1970-01-08T00:00:00Z' };
 
-  test('has sums of 24 hours over a week, so that a daily cycle is a flat line', () => {
+  test('consists of sums of 24 hours over a week, so that a daily cycle is a flat line', () => {
     const spark = Array.from({ length: 28 }, (_, index) => [0, 10, 50, 20][index % 4]!);
     const { values, unfinished, text } = trendLine(spark, week);
     expect(values).toEqual(new Array(25).fill(80));
@@ -24,7 +24,7 @@ describe('the trend of a flag', () => {
     expect(values).toEqual(new Array(24).fill(80));
   });
 
-  test('shows the counts themselves over a day or by days', () => {
+  test('shows the counts themselves over one day, or if each point is a day', () => {
     const spark = [1, 2, 3, 4];
     const day = { spark: { start: 0, width: 3600, length: 4 }, at: '1970-01-01T03:30:00Z', to: '1970-01-01T04:00:00Z' };
     const text = 'Checks per hour, with the daily cycle';
@@ -37,7 +37,7 @@ describe('the trend of a flag', () => {
     expect(trendLine(spark, days)).toEqual({ values: spark, unfinished: false, text: 'Checks per day' });
   });
 
-  test('has the sum of any 24 hours of complete points', () => {
+  test('sums up the 24 hours before each complete point', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 1000 }), { minLength: 8, maxLength: 30 }), (spark) => {
         const length = spark.length;
@@ -67,7 +67,7 @@ describe('selecting rows', () => {
 describe('steps of several flags', () => {
   const steps = ['a', 'b', 'c'].map((name) => ({ name, patch: {} }));
 
-  test('continue after a failure, which is reported', async () => {
+  test('continue after a failure, and report it', async () => {
     const refused = new Error('refused');
     const send = async ({ name }: { name: string }) => {
       if (name === 'b') throw refused;

@@ -45,7 +45,7 @@ describe('the heading of a verdict', () => {
     );
   });
 
-  it('names the similar declared flag for an undeclared flag, and then the verdict', () => {
+  it('names the similar declared flag of an undeclared flag, and then the verdict', () => {
     const misspelt = createVerdict('in_use', { declared: false, nearest: 'checkout' });
     expect(formatHeading(misspelt, notArchived, words)).toEqual({
       heading: 'Undeclared – did you mean checkout?',
@@ -65,7 +65,7 @@ describe('the heading of a verdict', () => {
     expect(chooseTone('archived_but_asked', { declared: true, archived: true })).toBe('bad');
   });
 
-  it.each(verdictKinds)('has a text and a tone for %s, with and without a time', (kind) => {
+  it.each(verdictKinds)('offers a text and a tone for %s, with and without a time', (kind) => {
     const bare = createVerdict(kind, { since: null, environments: [] });
     const never = { archived: false, archivedAt: null, snoozedUntil: null };
     expect(formatHeading(bare, never, words).heading).toMatch(/^[A-Z][a-z ,:]+$/);
@@ -125,7 +125,7 @@ function createUsage(
 }
 
 describe('the series of a flag', () => {
-  it('have a figure for each bucket', () => {
+  it('contain a figure for each bucket', () => {
     const usage = createUsage({ on: [[at(1), 5, 3, 2]], off: [[at(0), 1, 0, 0]] });
     expect(createBuckets(bounds)).toEqual({ start: at(0), width: 3600, count: 4 });
     expect(createSeries(usage, createBuckets(bounds), 'used')).toEqual([
@@ -177,7 +177,7 @@ describe('the series of a flag', () => {
 });
 
 describe('a split', () => {
-  it('has its own variants and the seen variants', () => {
+  it('contains the declared variants and the seen variants', () => {
     expect(splitVariants({ on: 1, gone: 1 }, ['on', 'off', 'off'])).toEqual(['gone', 'off', 'on']);
     expect(splitVariants(null, [])).toEqual([]);
   });
@@ -187,7 +187,7 @@ describe('a split', () => {
     [['', ' 2.5 '], { on: 2.5 }],
     [['', ''], null],
     [['0', '-1'], { off: 0, on: -1 }],
-  ])('is sent as typed: %j', (weights, split) => {
+  ])('contains the numbers that the reader typed: %j', (weights, split) => {
     expect(typedSplit(['off', 'on'], weights)).toEqual(split);
   });
 });

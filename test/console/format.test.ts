@@ -29,12 +29,12 @@ describe('numbers', () => {
     expect(english.compact(value)).toBe(compact);
   });
 
-  test('have the same letters in every locale', () => {
+  test('use the same unit letters in every locale', () => {
     for (const locale of ['en-GB', 'en-US', 'en-IN', 'de-DE'])
       expect(createFormats(locale).compact(75_000_000)).toMatch(/^75[.,]0M$/);
   });
 
-  test('have no trailing zero on an axis', () => {
+  test('omit trailing zeros on an axis', () => {
     expect([0, 500, 1500, 20_000, 75_000_000].map(english.tick)).toEqual(['0', '500', '1.5k', '20k', '75M']);
   });
 
@@ -73,20 +73,20 @@ describe('quantities', () => {
 });
 
 describe('times', () => {
-  test('are in the reader’s time zone', () => {
+  test('use the reader’s time zone', () => {
     expect(english.clock('2026-11-20T12:00:00Z')).toMatch(/^1:00\sPM$/);
     expect(german.clock('2026-11-20T12:00:00Z')).toBe('07:00');
     expect(english.place).toBe('Berlin');
     expect(german.place).toBe('New York');
   });
 
-  test('are in UTC for days', () => {
+  test('use UTC for days', () => {
     expect(english.day('2026-11-14')).toBe('Nov 14');
     expect(german.day('2026-11-14')).toBe('14. Nov.');
     expect(english.days('2026-11-14', '2026-11-20', now)).toMatch(/^Nov 14\s–\s20$/);
   });
 
-  test('name the year if it is another year', () => {
+  test('include the year if it is not the current year', () => {
     expect(english.days('2025-11-14', '2025-11-20', now)).toMatch(/^Nov 14\s–\s20, 2025$/);
     expect(english.days('2025-12-31', '2026-01-02', now)).toMatch(/^Dec 31, 2025\s–\sJan 2, 2026$/);
     const [from, to] = ['2025-11-14T09:00:00Z', '2025-11-15T10:00:00Z'];

@@ -65,7 +65,7 @@ test('a gauge shows its last value', () => {
 });
 
 describe('the values of all buckets', () => {
-  test('are 0 for a counter without a measurement', () => {
+  test('contain 0 for a counter without a measurement', () => {
     expect(valuesIn(buckets, 'counter', measured('m').series)).toEqual([0, 4, 0, 2, 0]);
   });
 
@@ -85,7 +85,7 @@ describe('the values of all buckets', () => {
     ).toEqual([1, 0, 0, 0, 2]);
   });
 
-  test('have the sum of all measurements of a counter', () => {
+  test('add up to all measurements of a counter', () => {
     const point = fc.tuple(fc.integer({ min: 600, max: 899 }), fc.integer({ min: 0, max: 1000 }));
     fc.assert(
       fc.property(fc.array(point), (points) => {

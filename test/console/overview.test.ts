@@ -76,7 +76,7 @@ describe('a sparkline', () => {
     expect(drawSpark([0, 10, 5], false)).toEqual({ path: 'M0 22L50 2L100 12', soFar: '' });
   });
 
-  test('stays within its box', () => {
+  test('keeps its line within its box', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 30 }), fc.boolean(), (values, unfinished) => {
         const { path, soFar } = drawSpark(values, unfinished);
@@ -97,7 +97,7 @@ describe('a sparkline', () => {
     [[1, 1, 5, 2, 2, 100], true, 1],
     [[0, 0, 3, 3], false, undefined],
     [[], true, undefined],
-  ])('has the trend of %j (unfinished: %s): %s', (values, unfinished, trend) => {
+  ])('computes the trend of %j (unfinished: %s): %s', (values, unfinished, trend) => {
     expect(computeTrend(values, unfinished)).toBe(trend);
   });
 });
@@ -121,34 +121,34 @@ describe('flags', () => {
     expect(filterRows(rows, { search, state }).map(({ feature }) => feature)).toEqual(found);
   });
 
-  test('are counted and filtered by the same states', () => {
+  test('the count of a state agrees with its filter', () => {
     for (const [state, count] of countStates(rows)) expect(count).toBe(rows.filter((each) => isIn(each, state)).length);
     expect(countStates(rows).get('undeclared')).toBe(1);
   });
 
   test('show their state', () => {
     expect(stateText(row('a', { verdict: 'one_variant' }))).toBe('one variant only');
-    expect(explainState(row('a', { verdict: 'not_seen' }), days)).toMatch(/^Silence is its only basis/);
+    expect(explainState(row('a', { verdict: 'not_seen' }), days)).toMatch(/^Silence is the only evidence/);
   });
 
-  test('state the rule of the verdict if they are in use, whatever the range shows', () => {
+  test('name the rule of the verdict if they are in use, whatever the range shows', () => {
     const used = row('a', { variants: [['on', 10]], recentVariants: 2 });
     expect([stateText(used), getShownState(used)]).toEqual(['in use: 2 variants', 'in_use']);
     expect(explainState(used, days)).toBe('In use: 2 variants within 30 days');
     expect(stateText(row('a', { recentVariants: 1 }))).toBe('in use');
   });
 
-  test('are not shown as in use if they are undeclared and misspelt', () => {
+  test('a misspelt flag is shown as undeclared, although it is in use', () => {
     const misspelt = row('chekcout', { verdict: 'in_use', declared: false });
     const meant = meantBy([row('checkout'), misspelt]);
     expect([stateText(misspelt), getShownState(misspelt)]).toEqual(['undeclared', 'undeclared']);
     expect(stateText(misspelt, meant(misspelt))).toBe('undeclared – did you mean checkout?');
-    expect(explainState(misspelt, days)).toMatch(/^Not declared, so the name may be misspelt/);
+    expect(explainState(misspelt, days)).toMatch(/^Not declared, so the name might be misspelt/);
     expect(meant(row('checkout'))).toBeUndefined();
   });
 
   test.each(['safe_to_remove', 'one_variant', 'in_use', 'not_seen'] as const)(
-    'need no attention as %s if they are archived',
+    'an archived flag with the verdict %s needs no attention',
     (verdict) => {
       const archived = row('a', { verdict, archived: true });
       expect([stateText(archived), getShownState(archived)]).toEqual(['archived', 'archived']);
@@ -157,7 +157,7 @@ describe('flags', () => {
     },
   );
 
-  test('need attention if they are archived but requested', () => {
+  test('an archived flag that is still requested needs attention', () => {
     const asked = row('a', { verdict: 'archived_but_asked', archived: true });
     expect([stateText(asked), isIn(asked, 'archived')]).toEqual(['archived but requested', false]);
     expect(countStates([asked]).get('archived_but_asked')).toBe(1);
@@ -216,13 +216,13 @@ describe('the chart', () => {
     expect(drawn.unfinishedFrom).toBe(1);
   });
 
-  test('has a line for the compared range', () => {
+  test('draws a line for the compared range', () => {
     const before = { series: { checks: [3, 2], used: [1, 1], viewed: [0, 0] } } as Overview['before'];
     const drawn = createChart({ ...overview, before }, 'checks', 'previous week');
     expect(drawn.series[1]).toMatchObject({ label: 'previous week', values: [3, 2], apart: true });
   });
 
-  test('has no incomplete bucket for a past range', () => {
+  test('draws all buckets of a past range as complete', () => {
     const over = { ...overview, at: new Date((start + 9 * day) * 1000).toISOString() };
     expect(createChart(over, 'checks', 'before').unfinishedFrom).toBeUndefined();
   });

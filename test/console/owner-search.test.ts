@@ -36,7 +36,7 @@ test.each([
   expect(filterRows(rows, { search, state: undefined, me }).map(({ feature }) => feature)).toEqual(found);
 });
 
-test('a name as a word of the search finds its flags', () => {
+test('an owner’s name in the search finds the owner’s flags', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1, unit: fc.constantFrom(...'aB é@/-') }), (name) => {
       fc.pre(name.trim() !== '' && !['me', 'none'].includes(name.toLowerCase()));
@@ -61,7 +61,7 @@ test.each([
   expect(isMine({ owners }, me)).toBe(mine);
 });
 
-test('no owner matches an API key or a team without a name by chance', () => {
+test('a nameless API key or team owns no flag', () => {
   const key: Me = { id: 'client_1', email: null, teams: [{ id: 'team_2', name: '' }] };
   for (const name of ['', '@', '@x/', 'null', '@null']) expect(isMine({ owners: [text(name)] }, key)).toBe(false);
 });

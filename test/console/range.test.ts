@@ -46,7 +46,7 @@ describe('an address', () => {
     { first: 2, last: 2 },
     { first: 2, last: 4 },
     { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 2) },
-  ] as const)('has the range that it was made from: %j', (range) => {
+  ] as const)('contains the range that it was made from: %j', (range) => {
     const query = Object.entries(rangeQuery(range)).filter(([, value]) => value !== undefined);
     expect(readRange(Object.fromEntries(query) as Record<string, string>)).toEqual(range);
   });
@@ -120,7 +120,7 @@ describe('the ranges of the calendar', () => {
     expect(bounds.zone).toBe(zone);
   });
 
-  test('have UTC days if hours are not kept, or if days begin within an hour', () => {
+  test('consist of UTC days if hours are not kept, or if days begin within a UTC hour', () => {
     const old = { first: Date.UTC(2026, 0, 5) / day, last: Date.UTC(2026, 0, 25) / day };
     expect(computeBounds(old, now, kept, 'Europe/Berlin')).toMatchObject({ zone: 'UTC', from: Date.UTC(2026, 0, 5) });
     expect(computeBounds({ preset: 'today' }, now, kept, 'Asia/Kolkata')).toMatchObject({ zone: 'UTC' });
@@ -147,7 +147,7 @@ test.each([
   ['Europe/Berlin', '2026-11-20T13:34'],
   ['Asia/Kolkata', '2026-11-20T18:04'],
   ['UTC', '2026-11-20T12:34'],
-])('times of %s are entered as they are shown', (zone, text) => {
+])('a time field accepts times of %s as they are shown', (zone, text) => {
   expect(localInput(now, zone)).toBe(text);
   expect(timeOfInput(text, zone)).toBe(Math.floor(now / 60_000) * 60_000);
   expect(timeOfInput('', zone)).toBeNaN();

@@ -24,7 +24,7 @@ const accepted = { outcome: 'accepted', status: 202, code: null } as const;
 const noted = { outcome: 'noted', status: 202, code: 'repeated' } as const;
 const other = { sender: { userAgent: 'shop/2', instance: null } } as const;
 
-test('a reason has the sum of its senders, most frequent first, and the latest example', () => {
+test('a reason has the sum of its senders, the most frequent sender first, and the latest example', () => {
   const example = { origin: 'https://late.example' };
   const reasons = listReasons([
     entry({ count: 2, example: { origin: 'https://early.example' } }),
@@ -47,7 +47,7 @@ test('a reason has the sum of its senders, most frequent first, and the latest e
   ]);
 });
 
-test('refusals come before notes, and frequent reasons before rare ones', () => {
+test('refusals come before notes, and frequent reasons before rare reasons', () => {
   const reasons = listReasons([
     entry({ ...noted, count: 900 }),
     entry({ code: 'invalid_json', status: 400, count: 3 }),
@@ -78,7 +78,7 @@ test.each([
   expect(filtered(entries, filter)).toHaveLength(count);
 });
 
-test('senders are grouped by program, with outcomes and versions', () => {
+test('senders are grouped by program, with counts by outcome and version', () => {
   const late = '2026-01-31T12:30:00.000Z';
   const programs = programsIn([
     entry({ count: 3 }),

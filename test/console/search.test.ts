@@ -5,7 +5,7 @@ import { type Entry, mostShown, ranked, sentText, unique } from '../../src/conso
 const entry = (title: string, more: Partial<Entry> = {}): Entry => ({ kind: 'page', title, ...more });
 
 describe('the entries of the search', () => {
-  test('are ordered by rank, then by kind, and those found by other words come last', () => {
+  test('follow rank, then kind, and matches of hidden words come last', () => {
     const entries = [
       entry('Team', { kind: 'setting', words: 'webhooks' }),
       entry('Webhooks', { kind: 'docs', href: '/docs/webhooks' }),
@@ -21,7 +21,7 @@ describe('the entries of the search', () => {
     ]);
   });
 
-  test('have each address once, and a bounded number', () => {
+  test('contain each address once, and are limited in number', () => {
     const text = fc.constantFrom('a', 'ab', 'b-a', 'c');
     const entries = fc.array(fc.record({ kind: fc.constantFrom('page', 'feature'), title: text, href: text }));
     fc.assert(

@@ -17,7 +17,7 @@ test('the days of a filter are whole days in the reader’s time zone', () => {
   expect(dayBounds(undefined, '')).toEqual({ from: undefined, to: undefined });
 });
 
-test('lists the fields that two people have changed, except passing ones', () => {
+test('lists the fields that either person changed, but not updatedAt', () => {
   const before = { name: 'Shop', allowedOrigins: [], rate: null, acceptClientIdentities: false, updatedAt: '1' };
   const theirs = { ...before, name: 'Store', acceptClientIdentities: true, updatedAt: '2' };
   const found = listDifferences(before, theirs, { name: 'Markt', allowedOrigins: ['https://a.example'] });

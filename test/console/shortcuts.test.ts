@@ -24,7 +24,7 @@ describe('shortcuts', () => {
     ).toEqual([undefined, 'g f']);
   });
 
-  test('ignore a second key that is late', () => {
+  test('ignore a second key that is pressed too late', () => {
     expect(
       pressing(
         [
@@ -36,7 +36,7 @@ describe('shortcuts', () => {
     ).toEqual([undefined, undefined]);
   });
 
-  test('start over after a complete one', () => {
+  test('start over after a complete sequence', () => {
     expect(
       pressing(
         [

@@ -51,14 +51,14 @@ function saved(name: string, code: string): string {
 }
 
 describe.each(environments)('snippets for the environment %s', (environment) => {
-  needing('curl').test.each(types)('curl sends with a %s key, and is counted', async (type) => {
+  needing('curl').test.each(types)('the curl command sends with a %s key, and its packet is counted', async (type) => {
     const { id, findCode } = await createSnippets(environment, type);
     const { stdout } = await run('bash', ['-c', findCode('curl')]);
     expect(stdout).toMatch(type === 'Backend' ? /^HTTP\/1.1 200/ : /^HTTP\/1.1 202/);
     expect(await counted(id, environment)).toEqual(once);
   });
 
-  test('Node.js sends, and is counted', async () => {
+  test('the Node.js program sends, and its packet is counted', async () => {
     const { id, findCode } = await createSnippets(environment);
     const { stdout } = await run('node', [saved('send.mjs', findCode('node'))]);
     expect(stdout).toBe('200 {"featureCount":1}\n');
@@ -66,7 +66,7 @@ describe.each(environments)('snippets for the environment %s', (environment) => 
   });
 
   test.each([
-    // The rules by which each language reads its quoted text.
+    // The rules by which each language reads a quoted text.
     ['dotnet', /= """(.*)"""/, (text: string) => text],
     ['php', /^ {4}'(.*)'\);$/m, (text: string) => text],
     ['java', /= """\n {8}(.*)"""/, (text: string) => text.replaceAll('\\\\', '\\')],
@@ -95,7 +95,7 @@ test.each([
 });
 
 test.runIf(existsSync('/usr/bin/java'))(
-  'Java sends, and is counted',
+  'the Java program sends, and its packet is counted',
   async () => {
     for (const environment of environments) {
       const { id, findCode } = await createSnippets(environment);

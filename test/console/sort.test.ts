@@ -13,7 +13,7 @@ describe('rows', () => {
     expect(sortRows(values, sort, (value) => value)).toEqual(sorted);
   });
 
-  test('keep their order if they are equal, and no row is lost', () => {
+  test('equal rows keep their order, and no row is lost', () => {
     const row = fc.record({ id: fc.integer(), value: fc.constantFrom(1, 2, null) });
     fc.assert(
       fc.property(fc.array(row), fc.constantFrom('value', '-value'), (rows, sort) => {

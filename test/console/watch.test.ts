@@ -48,7 +48,7 @@ function seen(seconds: number, sight: Partial<WatchState> = {}) {
   return watch({ source, since, now: since + seconds * 1000, ledger: ledger(), unattributed: [], ...sight });
 }
 
-test('waits, and reports nothing as connected', () => {
+test('waits until a packet arrives', () => {
   expect(seen(0, { ledger: undefined })).toEqual({ kind: 'waiting', leftMs: patienceMs });
   expect(seen(10)).toEqual({ kind: 'waiting', leftMs: patienceMs - 10_000 });
 });
@@ -67,13 +67,13 @@ test.each([
   expect(seen(5, { ledger: ledger(only) }).kind).toBe(kind);
 });
 
-test('an accepted packet outweighs refusals, and the last one is shown', () => {
+test('accepted packets outweigh refusals, and the last accepted packet is shown', () => {
   const last = entry({ lastAt: at(9), count: 3 });
   const sight = { ledger: ledger(entry(refusal), entry({}), last), unattributed: [unattributed(5)] };
   expect(seen(40, sight)).toEqual({ kind: 'arrived', count: 4, last, isAlone: true });
 });
 
-test('reports whether other senders report to the environment as well', () => {
+test('reports that other senders report to the environment as well', () => {
   const own = entry({ count: 2 });
   const sight = { ledger: ledger(own, entry({ route: 'unleash', count: 7 })) };
   expect(seen(1, sight)).toEqual({ kind: 'arrived', count: 2, last: own, isAlone: false });
@@ -102,7 +102,7 @@ test('shows refusals of unknown keys too', () => {
   });
 });
 
-test('reports silence after 30 seconds', () => {
+test('reports after 30 seconds that no packet has arrived', () => {
   expect(seen(29.9).kind).toBe('waiting');
   expect(seen(30)).toEqual({ kind: 'trouble', refused: [], unattributed: [], late: true });
 });

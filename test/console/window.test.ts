@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { computeView, drawn, moveTo } from '../../src/console/components/table/window.ts';
 
 describe('the rendered rows', () => {
-  test('include all visible rows, and few others', () => {
+  test('include all visible rows, and few other rows', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -90_000, max: 2000 }),
@@ -23,7 +23,7 @@ describe('the rendered rows', () => {
     );
   });
 
-  test('do not change for every scrolled row', () => {
+  test('stay the same while few rows are scrolled', () => {
     const views = Array.from({ length: 20 }, (_, index) => computeView(-4000 - index, 800, 40, 2000));
     expect(new Set(views.map(({ first, end }) => `${first} ${end}`)).size).toBeLessThanOrEqual(2);
   });

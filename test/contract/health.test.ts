@@ -23,7 +23,7 @@ describe.each(healthKinds)('%s', (kind) => {
     expect(without ?? '').toMatch(alert === null ? /[Nn]o alert/ : /^(?!.*[Nn]o alert)/);
   });
 
-  test('has a text for one subject and for several', () => {
+  test('names one subject and several subjects in different texts', () => {
     expect(healthText(kind, 1)).not.toMatch(/undefined|\d\d/);
     expect(healthText(kind, 37)).toMatch(/^37 \w/);
   });

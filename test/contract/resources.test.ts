@@ -48,7 +48,7 @@ describe.each(Object.entries<Resource>(resources))('the resource %s', (_name, re
   const list = resourcePath(resource);
   const { create, update, remove, actions = [], single, filters = [] } = resource;
 
-  test('is listed by an endpoint with its columns and filters', () => {
+  test('an endpoint lists the resource with its columns and filters', () => {
     const { row = {}, query = [] } = endpoints.get(`GET ${list}`) ?? {};
     const paths = Object.keys(resource.columns).map((path) => path.split('.'));
     const missing = paths.filter(([field = '', inner]) =>
@@ -59,7 +59,7 @@ describe.each(Object.entries<Resource>(resources))('the resource %s', (_name, re
     expect(query).toEqual(expect.arrayContaining(filters.map(({ field, name }) => field ?? name)));
   });
 
-  test('has an endpoint for each verb, which takes its fields', () => {
+  test('each verb has an endpoint, which accepts the fields of the verb', () => {
     const made = create && (create.put ? `PUT ${list}/:` : `POST ${list}`);
     const changed = update && (update.whole ? `PUT ${list}/:` : `PATCH ${list}/:`);
     const routes = [single && `GET ${list}/:`, made, changed, remove && `DELETE ${list}/:`];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { withoutVariant } from '../../src/contract/unleash-checks.ts';
 
-/** A check as an SDK adds it to its bucket: to `yes` or `no`, and to a variant if it serves one. */
+/** Adds a check to the bucket as an SDK does: to `yes` or `no`, and to the variant if the SDK serves a variant. */
 const check = fc.record({ enabled: fc.boolean(), served: fc.boolean() });
 
 test('each check of a flag of Unleash counts once, and only a fallback reduces the checks of enabled', () => {

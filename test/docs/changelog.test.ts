@@ -8,7 +8,7 @@ const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), '
 
 const releases = Array.from(changelog.matchAll(/^## (.*)$/gm), ([, heading = '']) => heading);
 
-it('has the version of the package as its latest release', () => {
+it('names the version of the package as its latest release', () => {
   expect(releases[0]?.split(' ')[0]).toBe(`[${version}]`);
   expect([lock.version, lock.packages[''].version]).toEqual([version, version]);
 });
@@ -19,7 +19,7 @@ it('dates every release except the latest, which may be unreleased', () => {
   expect(earlier.filter((release) => !/^\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d$/.test(release))).toEqual([]);
 });
 
-it('has at most 80 lines for each release, and one line of at most 180 characters for each entry', () => {
+it('contains at most 80 lines for each release, and one line of at most 180 characters for each entry', () => {
   const sections = changelog.split(/^(?=## )/m).slice(1);
   const lines = sections.flatMap((section) => section.trim().split('\n'));
   expect(sections.filter((section) => section.trim().split('\n').length > 80)).toEqual([]);

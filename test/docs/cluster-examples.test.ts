@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/serve/config/config.ts';
 import { checkPublicUrls } from '../../src/serve/listeners.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** Checks the examples without the programs that read them. test/nodes/load-balancers.test.ts runs two of them. */
+/** Checks the examples without their programs. test/nodes/load-balancers.test.ts runs two of the examples. */
 
 const folder = join(import.meta.dirname, '../../docs/examples/cluster');
 const readText = (name: string) => readFileSync(join(folder, name), 'utf8');

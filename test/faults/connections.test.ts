@@ -29,7 +29,7 @@ async function isServed(client: RawClient): Promise<boolean> {
   return (await client.read()).status === 200;
 }
 
-/** Connections of 127.0.0.1, each with its bytes of a request. */
+/** Opens connections from 127.0.0.1 that send only the beginning of a request. */
 function openFlood(port: number, part: Buffer) {
   const open = new Set<Socket>();
   let wanted = Number.POSITIVE_INFINITY;
@@ -51,7 +51,7 @@ function openFlood(port: number, part: Buffer) {
     fill(count: number): void {
       while (open.size < count) add();
     },
-    /** Resolves when the server has closed all but a number of them. */
+    /** Resolves when the server has left at most a number of the connections open. */
     atMost(count: number): Promise<void> {
       wanted = count;
       return new Promise((resolve) => {
@@ -62,7 +62,10 @@ function openFlood(port: number, part: Buffer) {
   };
 }
 
-/** Open files of the service. An address gets at most a quarter of them, and tries to open more than all. */
+/**
+ * Maximum number of open files of the service. One address gets at most a quarter of these files as connections, and
+ * tries to open more.
+ */
 const files = 400;
 const perAddress = files / 4;
 const flooded = files + perAddress;

@@ -9,7 +9,7 @@ import { type Credentials, openShop, readChecks, type Shop, sendCheck } from '..
 
 /** A used data directory with pages of all kinds. Each test damages a copy. */
 let used: { data: string; credentials: Credentials; shop: Shop };
-/** The same directory before it was filled with records that only add length. */
+/** A copy of the directory before records that only add length were added. */
 let sound: string;
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page',
   });
 });
 
-test('pointers out of a leaf are found', async () => {
+test('a damaged page reports pointers that lead out of a leaf', async () => {
   const { data, file } = copy();
   damagePage(file, pagesIn(file).get('leaf')!.at(-1)!, 16, Buffer.from([0xf8, 0xff]));
   expect(await serve(data)).toMatchObject({ code: 1, signal: null });
@@ -95,7 +95,7 @@ describe('damaged accounts on well-formed pages', () => {
     expect(started.stderr).toContain('restore the data directory from a backup');
   });
 
-  test('are not mistaken for a store that was never prepared', async () => {
+  test('damaged accounts are not mistaken for a store that was never prepared', async () => {
     const { data, file, bytes } = damaged('layout1', 'laypet1');
     rmSync(`${data}/usage`, { recursive: true });
     const started = await serve(data);
@@ -107,7 +107,9 @@ describe('damaged accounts on well-formed pages', () => {
 });
 
 describe('damage that startup has not detected', () => {
-  /** A service on a store whose pages it has not read yet. Some of them are then overwritten with noise. */
+  /**
+   * Starts a service on a store whose pages it has not read yet, and then overwrites some of these pages with noise.
+   */
   async function serveDamaged(choose: (pages: ReturnType<typeof pagesIn>, file: Buffer) => number[]) {
     const { data, file } = copy();
     const service = await startBinary({ data });
@@ -116,7 +118,7 @@ describe('damage that startup has not detected', () => {
     return { ...service, file };
   }
 
-  test('makes a report respond with 503, and the log names the file and the remedy', async () => {
+  test('a report on damaged pages gets 503, and the log names the file and the remedy', async () => {
     // The names of series, which a report reads but upkeep does not.
     const hasNames = (file: Buffer, page: number) =>
       file.subarray(page * 4096, (page + 1) * 4096).includes('["checkout","on"]');
@@ -128,7 +130,7 @@ describe('damage that startup has not detected', () => {
   });
 
   test.each([[['leaf', 'branch']], [['free list']]] as const)(
-    'ends the process with 1, and only storable packets are accepted: %s',
+    'a damaged page ends the process with 1, and only storable packets are accepted: %s',
     async (kinds) => {
       const service = await serveDamaged((pages) => kinds.flatMap((kind) => pages.get(kind) ?? []));
       let status: number | undefined = 202;

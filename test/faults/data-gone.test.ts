@@ -41,7 +41,7 @@ describe.each(losses)('a server whose data directory is lost: %s', (_what, lose,
     expect(service.stderr()).toMatch(/while it was in use|no such file or directory/);
   });
 
-  test('the process ends with 1 even without packets', async () => {
+  test('the process ends with 1 even if no packets arrive', async () => {
     const { service, data } = await startShop();
     lose(data);
     expect(await service.exit).toEqual({ code: 1, signal: null });

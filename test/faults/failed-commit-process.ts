@@ -1,6 +1,6 @@
 /**
- * Commits to a store whose disk fails, and continues: `bun failed-commit-process.ts DATA`. It prints `ready`, waits for a line, and
- * prints the results of two commits and of a read.
+ * Makes commits to a store whose disk fails: `bun failed-commit-process.ts DATA`. Prints `ready`, waits for a line, and
+ * prints the results of two commits and of a read after the failure.
  */
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';

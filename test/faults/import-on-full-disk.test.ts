@@ -14,7 +14,7 @@ const counts = 400_000;
 const features = 50;
 
 describe.runIf(canMount())('a full disk', () => {
-  test('makes an import wait for space, and then count everything once', async () => {
+  test('an import on a full disk waits for space, and then counts everything once', async () => {
     const service = await prepareOnSmallDisk();
     const { http } = service;
     const shop = await openShop(http, service.credentials);

@@ -18,7 +18,7 @@ import { enlarge } from '../support/large-store.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
-/** Size of the stores. On the fastest disk, it leaves time for a signal to arrive. */
+/** Size of the stores. Even on the fastest disk, a command takes long enough for a signal to arrive. */
 const storeBytes = 100e6;
 
 let data: string;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
 });
 
-/** A running command, and its output so far. On a busy machine this process has priority, so that its signals arrive in time. */
+/** A running command, and its output so far. This process has priority, so that its signals arrive in time. */
 function begin(args: readonly string[]): ChildProcess & { readonly said: { text: string } } {
   const env = { PATH: process.env['PATH'] };
   const child = spawn('nice', ['-n', '19', binaryPath, ...args], { stdio: 'pipe', env });
@@ -139,7 +139,7 @@ test('a backup to a pipe reports that its reader has exited', async () => {
   await once(backup.stdout!, 'readable');
   backup.stdout!.destroy();
   const [code] = await once(backup, 'close');
-  const words = 'Cannot write to standard output: its reader closed it before the backup was complete\n';
+  const words = 'Cannot write to standard output: its reader closed the pipe before the backup was complete\n';
   expect([code, backup.said.text]).toEqual([1, words]);
 });
 

@@ -112,7 +112,7 @@ const damages: readonly [what: string, damage: (copy: Copy) => void, file: (copy
 ];
 
 describe.each(damages)('%s', (_what, damage, file, said) => {
-  test('ends startup with 1, and moving the journal away starts the server without its packets', async () => {
+  test('the damage ends startup with 1, and moving the journal away starts the server without its packets', async () => {
     const damaged = copy(killed);
     damage(damaged);
     const { code, signal, stderr } = await serve(damaged.data);
@@ -155,7 +155,9 @@ test('a journal without its segments ends startup with 1, and moving its directo
 });
 
 describe('a journal whose counts, but not users, are in the store', () => {
-  /** Kills a server after its first fold, which takes both. Later folds omit the users for half a minute. */
+  /**
+   * Kills a server after its first fold, which folds counts and users. Later folds omit the users for half a minute.
+   */
   async function killHalfFolded(): Promise<Copy & Pick<KilledServer, 'shop'>> {
     const data = join(freshDirectory(), 'data');
     const credentials = await prepare(data);
@@ -175,7 +177,7 @@ describe('a journal whose counts, but not users, are in the store', () => {
     return { ...copy({ data }), shop };
   }
 
-  test('can be moved away, and the server counts', async () => {
+  test('the damaged journal can be moved away, and the server counts', async () => {
     const { data, shop } = await killHalfFolded();
     renameSync(join(data, 'journal'), join(freshDirectory(), 'journal'));
     await expectCounting(data, shop);
@@ -194,7 +196,7 @@ describe('a damaged last frame', () => {
 
   const warned = /the last frame is incomplete/;
 
-  test('is reported by verify and at startup, with its place, and no later startup reports it', async () => {
+  test('verify and startup report the damaged frame with its place, and no later startup reports it', async () => {
     const { data, last } = copy(killed);
     const intact = await runBinary(['verify', '--data', data]);
     expect(intact).toMatchObject({ code: 0, stdout: expect.not.stringMatching(warned) });
@@ -227,7 +229,7 @@ describe('a damaged last frame', () => {
   test.each([
     ['compact', []],
     ['backup', ['--to', 'file']],
-  ])('is reported by %s, which folds the journal', async (command, args) => {
+  ])('the damaged frame is reported by %s, which folds the journal', async (command, args) => {
     const { data, last } = copy(killed);
     alter(last, flip(lastFrame(readFileSync(last)) + 40));
     const ended = await runBinary([command, '--data', data, ...args]);
@@ -235,7 +237,7 @@ describe('a damaged last frame', () => {
   });
 });
 
-test('a segment of another data directory is rejected, and startup succeeds without it', async () => {
+test('a segment of another data directory is rejected, and startup succeeds after its removal', async () => {
   const [mine, theirs] = [copy(killed), copy(other)];
   const file = join(mine.journal, '0000000009.segment');
   copyFileSync(theirs.first, file);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
 });
 
-/** Runs a command repeatedly, each time killed one step later, until it completes. @returns the number of kills */
+/** Runs a command repeatedly until it completes. Each run is killed one step later. @returns the number of kills */
 async function killAtEachStep(args: () => string[], then: () => Promise<void>): Promise<number> {
   for (let step = 1; ; step += 1) {
     const { signal, stderr } = await runBinary(args(), { LD_PRELOAD: library, KILL_AT: String(step) });

@@ -12,12 +12,12 @@ import { openShop, type Shop } from '../support/shop.ts';
 
 const { test } = needing('g++');
 
-/** `ROUNDS=500 SEED=7` runs more rounds, or others. */
+/** `ROUNDS=500 SEED=7` sets the number of rounds and their seed. */
 const rounds = Number(process.env['ROUNDS'] ?? 60);
 const firstSeed = Number(process.env['SEED'] ?? 1);
 const roundsOfDirectory = 12;
 
-/** The phase in which the process is killed, and its events. `at` is the highest number. */
+/** The phase in which the process is killed, and the events of the phase. `at` is the highest number. */
 const phases: Readonly<Record<string, readonly KillPoint[]>> = {
   commit: [
     { on: 'w', path: '.segment$', at: 60 },
@@ -161,8 +161,8 @@ async function playRound(scene: Scene, seed: number, patience: number): Promise<
 const phaseNames = Object.keys(phases);
 
 /**
- * The factor by which a round can last longer than drawn. Rounds beyond `rounds` follow while a phase was not met,
- * because the machine is busy.
+ * The factor by which a round can last longer than drawn. On a busy machine, rounds beyond `rounds` follow until every
+ * phase was met.
  */
 const computePatience = (index: number) => 2 ** Math.ceil(Math.max(0, index + 1 - rounds) / phaseNames.length);
 const mostPatience = 64;

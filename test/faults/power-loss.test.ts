@@ -12,7 +12,7 @@ import { openShop, type Shop } from '../support/shop.ts';
 
 const { test } = needing('g++');
 
-/** `IMAGES=500 SEED=7` creates more images, or others. */
+/** `IMAGES=500 SEED=7` sets the number of images and their seed. */
 const images = Number(process.env['IMAGES'] ?? 40);
 const seed = Number(process.env['SEED'] ?? 1);
 const imagesOfRun = 100;
@@ -63,7 +63,7 @@ async function record(name: string, threads: string): Promise<Run> {
   return { data, base, record: file, shop, load };
 }
 
-/** Packets that a server started on an image lacks or counts twice. */
+/** Finds accepted packets that a server started on an image does not count, or counts twice. */
 async function findFaults(run: Run, disk: RecordedDisk, event: number, random: () => number): Promise<string[]> {
   const through = disk.goTo(event);
   const data = join(freshDirectory(), 'data');

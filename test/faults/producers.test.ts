@@ -53,14 +53,16 @@ function commit(
   return new Promise((resolve) => child.on('close', () => resolve(outputs)));
 }
 
-/** A data directory with accounts, without which its counts would be refused. */
+/** Creates a data directory with accounts. Without accounts, the counts would be refused. */
 async function preparedDirectory(): Promise<string> {
   const data = temporaryDirectory();
   await openAccountTables(data).lmdb.close();
   return data;
 }
 
-/** The numbers of each thread's batches that the next startup finds. Each was counted once. */
+/**
+ * Folds the journals, and returns the numbers of the counted batches by thread. Expects each batch to be counted once.
+ */
 async function countedIn(data: string): Promise<number[][]> {
   await foldJournals(data, 100);
   const store = openUsageTables(data);

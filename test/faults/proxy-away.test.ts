@@ -47,20 +47,20 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
     await Promise.all([away?.stop(), up?.stop()]);
   });
 
-  test.each(protocols)('responds to preflights over %s as the server does', async (_, send) => {
+  test.each(protocols)('the proxy responds to preflights over %s as the server does', async (_, send) => {
     const [own, real] = [await send(away.port, path, preflight), await send(up.port, path, preflight)];
     expect([own.status, real.status]).toEqual([204, 204]);
     expect(readable(own)).toEqual(readable(real));
     expect(readable(own)).toMatchObject({ 'access-control-allow-origin': origin, vary: 'origin' });
   });
 
-  test.each(protocols)('responds to packets over %s with a 503 that pages can read', async (_, send) => {
+  test.each(protocols)('the proxy responds to packets over %s with a 503 that pages can read', async (_, send) => {
     const response = await send(away.port, path, packet);
     expect(response).toMatchObject({ status: 503, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } });
     expect(readable(response)).toEqual({ 'access-control-allow-origin': origin, vary: 'origin' });
   });
 
-  test('lets pages read no other responses', async () => {
+  test('pages can read no other responses of the proxy', async () => {
     const refused = await byHttp1(up.port, path, { ...packet, headers: { 'content-type': 'application/json' } });
     for (const response of [
       await byHttp1(away.port, '/api/v2/applications', { headers: { origin } }),
@@ -71,7 +71,7 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
       expect(response.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test('does not change the responses of the server', async () => {
+  test('the proxy does not change the responses of the server', async () => {
     const response = await byHttp1(up.port, path, packet);
     expect(response).toMatchObject({ status: 400, headers: { 'access-control-allow-origin': origin } });
     expect(response.headers).not.toHaveProperty('retry-after');

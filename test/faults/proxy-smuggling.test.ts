@@ -55,7 +55,7 @@ const smuggled = () => countRequests(service, (route) => route.startsWith('/swag
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 afterAll(() => agent.destroy());
 
-/** The responses to other clients, each of a different kind. */
+/** Returns the responses to requests of other clients, one of each kind. */
 async function victims(port: number) {
   const headers = { 'content-type': 'application/json', origin };
   const sent = { method: 'POST', headers, body: packet, agent };
@@ -74,7 +74,7 @@ async function victims(port: number) {
 const alive = '{"status":"alive"}';
 const own = [`200 ${alive}`, '202 ', '200 {"keys":', '200 {"status":"ready"'];
 
-/** Maximum wait for a response, ms. Some attempts get no response, because the proxy waits for more. */
+/** Maximum wait for a response, ms. Some attempts get no response, because the proxy waits for more data. */
 const waitMs = 100;
 
 async function sendHttp1(port: number, bytes: string): Promise<() => void> {

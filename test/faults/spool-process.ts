@@ -1,6 +1,6 @@
 /**
- * Counts into a spool and seals it, until it is killed: `bun spool-process.ts DATA STREAM SEED`. For each batch on disk it prints a
- * line: the identity of the batch's message.
+ * Counts into a spool and seals deltas, until the process is killed: `bun spool-process.ts DATA STREAM SEED`. Prints
+ * the identity of the message of each batch on disk, one line per batch.
  */
 import { writeSync } from 'node:fs';
 import { Spool } from '../../src/replication/spool.ts';

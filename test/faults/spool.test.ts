@@ -15,9 +15,9 @@ const program = join(root, 'test/faults/spool-process.ts');
 const checksOfBatch = 11;
 
 /**
- * Runs a process that counts and seals, until it ends.
+ * Runs a process that counts and seals deltas, until the process ends.
  * @param strike called with the process once it has reported `after` batches
- * @returns the batches reported to be on disk
+ * @returns the batches that were reported to be on disk
  */
 function count(
   data: string,

@@ -15,8 +15,8 @@ async function expectUnavailable(response: Response): Promise<void> {
 }
 
 /**
- * Possible results of a refused request. The ledger is committed in the background, too: if that fails first, the
- * listener is possibly already closed.
+ * Possible results of a refused request. The ledger is committed in the background, too. If that commit fails first,
+ * the listener can already be closed.
  */
 const refused = [503, undefined];
 
@@ -25,7 +25,7 @@ async function isReady(http: string): Promise<number> {
 }
 
 needing('g++').describe('a failed fdatasync', () => {
-  test('makes the server accept no packet, log the reason and end with 1, and a restart keeps accepted packets', async () => {
+  test('a server whose fdatasync fails accepts no packet, logs the reason and ends with 1, and a restart keeps accepted packets', async () => {
     const service = await startOnFailingDisk('FAILING_SYNC');
     const { data } = service;
     const shop = await openShop(service.http, service.credentials);
@@ -45,7 +45,7 @@ needing('g++').describe('a failed fdatasync', () => {
     expect((await again.exit).code).toBe(0);
   });
 
-  test('makes a change through the management API get 503, and the process ends with 1', async () => {
+  test('a change through the management API gets 503, and the process ends with 1', async () => {
     const service = await startOnFailingDisk('FAILING_SYNC');
     const access = await token(service.http, service.credentials);
     expect((await tryApplication(service.http, access)).status).toBe(201);
@@ -119,7 +119,7 @@ function expectOnlyLog(service: StartedProcess): void {
 }
 
 describe.runIf(canMount())('a full disk', () => {
-  test('makes changes through the management API get 503 until there is space; SIGTERM then ends the process with 0', async () => {
+  test('changes through the management API get 503 until there is space; SIGTERM then ends the process with 0', async () => {
     const service = await prepareOnSmallDisk();
     const access = await token(service.http, service.credentials);
     service.fill();
@@ -137,7 +137,7 @@ describe.runIf(canMount())('a full disk', () => {
     expectOnlyLog(service);
   });
 
-  test('does not prevent SIGTERM from ending the process with 0', async () => {
+  test('SIGTERM ends a process on a full disk with 0', async () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     const access = await token(service.http, service.credentials);
@@ -150,7 +150,7 @@ describe.runIf(canMount())('a full disk', () => {
     expectOnlyLog(service);
   });
 
-  test('makes packets get 503 until there is space, and loses no accepted packet', async () => {
+  test('packets get 503 until there is space, and no accepted packet is lost', async () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     expect(await sendCheck(service.http, shop.key, 'before')).toBe(202);

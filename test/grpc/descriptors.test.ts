@@ -14,9 +14,9 @@ export interface DescribedFile {
   readonly name: string;
   readonly imports: readonly string[];
   readonly services: readonly string[];
-  /** Full names of its declarations. */
+  /** Full names of the declarations. */
   readonly symbols: readonly string[];
-  /** The \`google.protobuf.FileDescriptorProto\`, in base64. */
+  /** The file's \`google.protobuf.FileDescriptorProto\`, in base64. */
   readonly bytes: string;
 }
 
@@ -35,7 +35,7 @@ it('descriptors.ts matches the files in proto/', async () => {
   await expect(source).toMatchFileSnapshot(join(import.meta.dirname, '../../src/grpc/descriptors.ts'));
 });
 
-it('every type that a file names is declared in it or in an import', () => {
+it('every type that a file uses is declared in that file or in an import', () => {
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: files }));
   for (const file of files) for (const name of namesIn(file).services) expect(registry.getService(name)).toBeDefined();
 });

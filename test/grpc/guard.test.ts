@@ -86,7 +86,7 @@ describe('an incomplete call', () => {
     expect(await readEnd(whole)).toMatchObject({ status: status.OK });
   });
 
-  test('the oldest incomplete call is ended if all together hold too many bytes', async () => {
+  test('the oldest incomplete call is ended if all incomplete calls together hold too many bytes', async () => {
     const { connect: open1, receiver } = await open({ maxBytes: 150_000 });
     const raw = open1();
     const streams = [0, 1, 2].map(() => {
@@ -131,7 +131,7 @@ describe('unread gRPC responses', () => {
     expect(listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
   });
 
-  test('the oldest of too many calls with unread responses is reset', async () => {
+  test('the oldest call is reset if too many calls have unread responses', async () => {
     const { connect: openWith, listener } = await open({ maxBytes: 2 * bytesPerCall });
     const raw = openWith(0);
     const streams: ReturnType<RawGrpc['begin']>[] = [];
@@ -147,7 +147,7 @@ describe('unread gRPC responses', () => {
   });
 });
 
-test('the oldest watch over the limit is ended', async () => {
+test('a new watch over the limit ends the oldest watch', async () => {
   const { connect: open1, listener } = await open({ maxWatches: 2 });
   const raw = open1();
   const begin = async () => {
@@ -171,7 +171,7 @@ test('the number of open calls on a connection is limited', async () => {
   expect(settings.maxConcurrentStreams).toBe(32);
 });
 
-test('the least recently used connection is closed for a new one', async () => {
+test('a new connection over the limit closes the least recently used connection', async () => {
   const opened = await open({ maxConnections: 3 });
   const clients = [0, 1].map(() => openClient(opened.address, { 'grpc.use_local_subchannel_pool': 1 }));
   closers.push(() => clients.forEach((client) => void client.close()));

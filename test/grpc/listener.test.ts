@@ -74,7 +74,7 @@ describe('gRPC report', () => {
     ]);
   });
 
-  it('a report without entries gets the number 0', async () => {
+  it('a report without entries gets a response with the number 0', async () => {
     const { response } = await call(connect(), sendStats, encode('Usage.FeatureStat', { ...usageReport, stats: [] }));
     expect(decode('Usage.StatResult', response!)).toEqual({ featureCount: 0 });
   });
@@ -101,7 +101,7 @@ describe('listenGrpc', () => {
     expect(await call(plain, sendStats, usageMessage)).toMatchObject({ code: status.UNAVAILABLE });
   });
 
-  it('reports the address it cannot bind and the reason, and prints nothing itself', async () => {
+  it('fails with the address that cannot be bound and the reason, and prints nothing', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { port } = listener;
     await expect(openGrpc({ port })).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}: the address is in use`);
@@ -141,14 +141,14 @@ describe('refused gRPC call', () => {
   it.each([
     ['rate_limited', 8],
     ['backpressure', 14],
-  ] as const)('a call refused with %s gets the time to retry', async (code, number) => {
+  ] as const)('a call refused with %s gets a retry delay', async (code, number) => {
     receiver.refusal = new Refusal(code, 'later', 299.2);
     const { trailers } = await call(connect(), sendMetrics, metricsMessage);
     const [details] = trailers.get('grpc-status-details-bin') as [Buffer];
     expect(readRetryInfo(details)).toEqual({ code: number, message: 'later', seconds: 300 });
   });
 
-  it('a call gets its refusal before it is read while no data can be accepted', async () => {
+  it('a call is refused unread while the service accepts no data', async () => {
     receiver.closed = new Refusal('backpressure', 'full', 2);
     const { code, trailers } = await call(connect(), sendStats, Buffer.from('no message'));
     expect({ code, trailer: trailers.get('flagmeter-code') }).toEqual({ code: 14, trailer: ['backpressure'] });
@@ -202,7 +202,7 @@ describe('refused gRPC call', () => {
     expect(larger.trailers.get('flagmeter-code')).toEqual(['body_too_large']);
   });
 
-  it('a call during startup gets a status to retry', async () => {
+  it('a call during startup gets a retryable status', async () => {
     const starting = await openGrpc();
     listeners.push(starting);
     const client = openClient(`127.0.0.1:${starting.port}`);

@@ -21,7 +21,7 @@ test.each([
   ['a byte a second', 1, 31],
   ['1 KiB a second', 1_024, 61],
   ['4 kB a second', 4_000, undefined],
-])('a body that receives %s misses its deadline in time', (_, bytesPerSecond, second) => {
+])('a body that receives %s is aborted only if it is too slow', (_, bytesPerSecond, second) => {
   expect(givenUpAfter(bytesPerSecond)).toBe(second);
 });
 
@@ -29,11 +29,11 @@ test.each([
   ['nothing', 0, 6],
   ['1 KiB a second', 1_024, 11],
   ['4 kB a second', 4_000, undefined],
-])('a refused body that receives %s is aborted earlier', (_, bytesPerSecond, second) => {
+])('a refused body that receives %s has an earlier deadline', (_, bytesPerSecond, second) => {
   expect(givenUpAfter(bytesPerSecond, true)).toBe(second);
 });
 
-test('a refused body is aborted soon after a burst', () => {
+test('a refused body is aborted a few seconds after a burst', () => {
   const deadlines = new BodyDeadlines();
   const body = { received: 10_000_000, isRefused: true, giveUp: vi.fn() };
   deadlines.begin(body);
@@ -44,7 +44,7 @@ test('a refused body is aborted soon after a burst', () => {
   deadlines.close();
 });
 
-test('a complete body misses no deadline', () => {
+test('a complete body never misses its deadline', () => {
   const deadlines = new BodyDeadlines();
   const body = {
     received: 0,

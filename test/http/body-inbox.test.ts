@@ -4,7 +4,7 @@ import { BodyInbox } from '../../src/http/engines/body-inbox.ts';
 const tap = { pause: () => {}, resume: () => {} };
 
 describe('BodyInbox', () => {
-  it('refuses a body as soon as it is larger than the limit, whether read before or after that', async () => {
+  it('refuses a body as soon as it exceeds the limit, even if the handler reads it later', async () => {
     const early = new BodyInbox(tap);
     const read = early.read(10, undefined);
     early.push(Buffer.alloc(10), false);

@@ -44,7 +44,7 @@ describe('readBody', () => {
     expect(Buffer.from(await read(Buffer.concat([packed, packed]), 'gzip')).toString()).toBe('hellohello');
   });
 
-  it('allows gzip to be a little longer than the limit on its content', async () => {
+  it('allows a gzip body to be slightly longer than the limit of its content', async () => {
     const limits: number[] = [];
     const body = (most: number) => {
       limits.push(most);
@@ -109,7 +109,7 @@ describe('parseJson', () => {
     expect(() => parseJson(text)).toThrow(refused('invalid_json'));
   });
 
-  it('quotes nothing of malformed JSON', () => {
+  it('refuses malformed JSON without quoting it', () => {
     let refusal: unknown;
     try {
       parseJson('{"clientSecret": hush}');

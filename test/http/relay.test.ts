@@ -42,7 +42,7 @@ test('the main thread gets every header, regardless of its name', async () => {
   expect(JSON.parse(body as string)).toEqual(Object.entries(headers));
 });
 
-test('a body that the thread has read is not read again, within its limit and budget', async () => {
+test('a body that the thread has already read is passed on, within its limit and budget', async () => {
   const budget = new LargeBodies(10_000);
   const { forwarder } = open(async (request) => {
     const body = await request.body(9_000, budget).catch((error: Error) => error);
@@ -61,7 +61,7 @@ test('a body that the thread has read is not read again, within its limit and bu
   expect(budget.held).toBe(5_000);
 });
 
-test('a view crosses the threads without the memory around it', async () => {
+test('a view is sent to the other thread without the memory around the view', async () => {
   const { forwarder } = open(async (request) => ({ status: 200, body: await request.body(10) }));
   const body = new Uint8Array(new ArrayBuffer(1_000), 10, 3).fill(7);
   const response = await forwarder.forward(fakeRequest({ body }));

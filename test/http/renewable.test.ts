@@ -30,7 +30,7 @@ function readCertificate({ port }: RenewableListener): Promise<string> {
   });
 }
 
-test('listeners keep their files if one of them cannot use its own', async () => {
+test('all listeners keep their certificates if one listener cannot use its new files', async () => {
   const [one, other] = [await open(), await open()];
   const before = await readCertificate(one.listener);
   copyFileSync(pem('other-cert'), one.tls.certFile);

@@ -54,7 +54,7 @@ test('a client that sends again immediately gets at most one more response in an
   expect(seen).toHaveLength(6);
 });
 
-test('an event loop iteration without requests schedules no further one', async () => {
+test('an event loop iteration without requests schedules no further iteration', async () => {
   const { send, ends, endTurn } = open();
   await send('a');
   expect(ends).toHaveLength(1);

@@ -3,13 +3,13 @@ import { commonHeaders, sharedHeaders, withRequestId } from '../../src/http/requ
 
 const shared = sharedHeaders({ 'content-type': 'text/plain' });
 
-test('shared headers with a request id reveal the shared ones', () => {
+test('commonHeaders finds the shared headers to which a request id was added', () => {
   const headers = withRequestId(shared, 'id');
   expect({ ...headers }).toEqual({ 'content-type': 'text/plain', 'x-request-id': 'id' });
   expect(commonHeaders(headers)).toBe(shared);
 });
 
-test('a copy of shared headers with more headers is ordinary, so that none of them is lost', () => {
+test('a copy of shared headers is ordinary, so that headers added to the copy are not lost', () => {
   const headers = { ...withRequestId(shared, 'id'), vary: 'Origin' };
   expect(headers).toEqual({ 'content-type': 'text/plain', 'x-request-id': 'id', vary: 'Origin' });
   expect(commonHeaders(headers)).toBeUndefined();

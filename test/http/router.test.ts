@@ -72,7 +72,7 @@ describe('createRouter', () => {
     expect(ask('OPTIONS', '/users/you')).toEqual({ status: 204, headers: { allow: 'GET, PATCH, HEAD, OPTIONS' } });
   });
 
-  it('leaves OPTIONS to an OPTIONS route', () => {
+  it('passes OPTIONS to an OPTIONS route', () => {
     const own = createRouter([route('POST', '/x'), route('OPTIONS', '/x')]);
     expect(parseBody(own(fakeRequest({ method: 'OPTIONS', path: '/x' })) as HttpResponse)).toEqual({
       name: 'OPTIONS /x',

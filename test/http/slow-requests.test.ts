@@ -43,13 +43,13 @@ test('logs a slow request with its route and the id in its response', async () =
   ]);
 });
 
-test('logs a slow request with the id it was sent with', async () => {
+test('logs a slow request with the request id that the client sent', async () => {
   const { lines, ask } = openRouter(100);
   await ask(100, 'from-a-proxy');
   expect(lines).toMatchObject([{ requestId: 'from-a-proxy' }]);
 });
 
-test('logs one slow request a second, with the number of others', async () => {
+test('logs one slow request a second, and the number of other slow requests', async () => {
   const { lines, ask, pass } = openRouter(100);
   for (let at = 0; at < 5; at += 1) await ask(100);
   expect(lines).toHaveLength(1);

@@ -8,7 +8,7 @@ const pem = (name: string) => fileURLToPath(new URL(`support/tls/${name}.pem`, i
 const good = { certFile: pem('cert'), keyFile: pem('key') };
 
 describe('readTls', () => {
-  it('loads files that match', () => {
+  it('loads a matching certificate and key', () => {
     expect(Object.values(readTls(good)).every((text) => text.startsWith('-----BEGIN '))).toBe(true);
   });
 
@@ -43,7 +43,7 @@ describe('readTls', () => {
     expect(() => readTls({ ...good, ...files })).toThrow(message);
   });
 
-  it('never shows the content of a file', () => {
+  it('fails without the content of a file in the message', () => {
     const keyFile = `${temporaryDirectory()}/key.pem`;
     writeFileSync(keyFile, '-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----\n');
     expect(() => readTls({ ...good, keyFile })).toThrow(/^(?!.*hunter2)Cannot use the key/s);
@@ -63,7 +63,7 @@ describe('readTls', () => {
   });
 
   it.each([
-    [Date.UTC(2000, 0), /^Cannot use the certificate .*cert\.pem: it is not valid before 2026-.*Z; use one/],
+    [Date.UTC(2000, 0), /^Cannot use the certificate .*cert\.pem: it is not valid before 2026-.*Z; use a certificate/],
     [Date.UTC(2030, 0), undefined],
     [Date.UTC(2200, 0), /^Cannot use the certificate .*cert\.pem: it expired at 2126-.*Z; renew it$/],
   ])('checkTlsTime checks the validity at %i', (now, message) => {

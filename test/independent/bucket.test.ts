@@ -159,7 +159,7 @@ test('a long list has pages, whose tokens are also signed', async () => {
 
 const error = (status: number, code: string) => (response: ServerResponse) =>
   void response.writeHead(status, { location: 'http://elsewhere.example/' }).end(`<Error><Code>${code}</Code></Error>`);
-const elsewhere = ': it is in another region or at another address';
+const elsewhere = ': the bucket is in another region or at another address';
 
 test.each([
   ['fails', error(500, 'InternalError'), 3, 'The bucket responded with 500 InternalError'],
@@ -167,7 +167,7 @@ test.each([
   ['has another time', error(403, 'RequestTimeTooSkewed'), 1, '403 RequestTimeTooSkewed: correct the clock'],
   ['is elsewhere', error(307, 'TemporaryRedirect'), 1, `responded with 307 TemporaryRedirect${elsewhere}`],
   ['has moved', error(301, 'PermanentRedirect'), 1, `responded with 301 PermanentRedirect${elsewhere}`],
-  ['is not there', error(404, 'NoSuchBucket'), 1, '404 NoSuchBucket: create it first, or correct --backup-to'],
+  ['is not there', error(404, 'NoSuchBucket'), 1, '404 NoSuchBucket: create the bucket first, or correct --backup-to'],
   [
     'truncates its response',
     (response: ServerResponse) => {

@@ -171,7 +171,7 @@ describe('the Helm chart', () => {
     ['the name of a folder that the chart mounts', { secretFiles: { engine: 'mine' } }],
     ['a port that is taken', { ops: { port: 8080 } }],
     ['an unknown value', { replica: 2 }],
-  ])('has a schema that rejects %s', (_, changed) => {
+  ])('defines a schema that rejects %s', (_, changed) => {
     const values = { ...yaml('values.yaml'), config: url };
     expect(findRefusal(values)).toBe('');
     expect(findRefusal({ ...values, ...changed })).not.toBe('');

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { freshDirectory, type StartedProcess, startProcess } from '../support/binary.ts';
 
-/** The credentials that the server accepts. It does not check signatures of version 4: `startSignatureCheck` does. */
+/** The credentials that the server accepts. Only `startSignatureCheck` checks signatures of version 4. */
 export const knownCredentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
 /** Starts a server of the S3 protocol with one bucket, as a process of Node: it does not run on Bun. */

@@ -82,8 +82,8 @@ function parseDate(text: string): Date {
 }
 
 /**
- * Starts a server that checks signatures, in front of an S3 server that does not. Its responses equal the responses of
- * AWS.
+ * Starts a server that checks signatures, in front of an S3 server that does not. The responses of the check equal the
+ * responses of AWS.
  * @param behind `HOST:PORT`
  */
 export async function startSignatureCheck(behind: string, signing: SigningCredentials) {

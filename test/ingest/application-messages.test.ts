@@ -30,7 +30,7 @@ test('finds every added message that is neither expired nor forgotten', () => {
   );
 });
 
-test('grows and forgets without losing other messages', () => {
+test('keeps all other messages while it grows and forgets messages', () => {
   const table = new ApplicationMessages();
   const all = Array.from({ length: 50_000 }, (_, n): Digest => [1, 1, Math.imul(n, 0x9e3779b1) >>> 0, n]);
   for (const [time, each] of all.entries()) {
@@ -43,7 +43,7 @@ test('grows and forgets without losing other messages', () => {
   expect(all.slice(0, -table.size).some((each) => table.find(each, -1) >= 0)).toBe(false);
 });
 
-test('a message of a failed batch is not found, unless another batch has counted it since then', () => {
+test('a message of a failed batch is not found, unless a later batch has counted the message', () => {
   const table = new ApplicationMessages();
   table.add([1, 1, 1, 1], 5, 7);
   table.revoke([1, 1, 1, 1], 6);
@@ -52,7 +52,7 @@ test('a message of a failed batch is not found, unless another batch has counted
   expect(table.find([1, 1, 1, 1], 0)).toBe(-1);
 });
 
-test('messages with colliding slots replace each other at no extra cost', () => {
+test('at most 128 messages with colliding slots are kept, including the latest message', () => {
   const table = new ApplicationMessages();
   const crowd = Array.from({ length: 10_000 }, (_, n): Digest => [1, 1, 7, n]);
   for (const [time, each] of crowd.entries()) table.add(each, time, 0);

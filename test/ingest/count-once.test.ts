@@ -128,7 +128,7 @@ test('an application that floods does not evict the messages of another', () => 
   expect(own.at(-1)).toBe(19_999);
 });
 
-test('expired messages make room first', () => {
+test('expired messages are removed before other messages are forgotten', () => {
   const seen = new SeenMessages([], 100);
   const batch = new Batch();
   for (let n = 0; n < 90; n += 1) seen.add(createMessage(1, n), 0, batch);

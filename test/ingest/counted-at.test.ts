@@ -45,7 +45,7 @@ describe('countedAt', () => {
     });
   });
 
-  test('counts a report with a moved time in a bucket that is kept for at least 24 hours', () => {
+  test('moves the time of an old report to a bucket that is kept for at least 24 hours', () => {
     const days = fc.integer({ min: 1, max: 36_500 });
     const nows = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2027, 0, 1) });
     const midnight = fc.constantFrom(-1, 0, 1).map((ms) => Date.UTC(2026, 1, 1) + ms);

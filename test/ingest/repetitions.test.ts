@@ -111,7 +111,7 @@ describe('POST /api/usage/stats', () => {
 });
 
 describe('Idempotency-Key', () => {
-  test('the same key identifies a repetition, and another key another report', async () => {
+  test('a report with the same key is a repetition, and a report with another key is not', async () => {
     const shop = await openShop(service);
     for (const [key, more] of [
       ['a', {}],
@@ -123,7 +123,7 @@ describe('Idempotency-Key', () => {
     expect(await checks(service, shop)).toBe(2);
   });
 
-  test('a key is honoured for telemetry, too, where every other packet counts', async () => {
+  test('a packet with the same key is a repetition, and every packet without a key counts', async () => {
     const shop = await openShop(service);
     for (const key of ['a', 'a', 'b', undefined, undefined]) {
       expect(await post(service, '/api/frontend/telemetry', packet(shop), key)).toBe(202);
@@ -132,7 +132,7 @@ describe('Idempotency-Key', () => {
     expect(await post(service, '/api/frontend/telemetry', packet(shop), 'x'.repeat(256))).toBe(400);
   });
 
-  test('a key belongs to the application key that sends it', async () => {
+  test('the same key sent with two application keys identifies two reports', async () => {
     const shop = await openShop(service);
     const { access, application } = shop;
     const frontend = await createKey(service.http, access, application, 'Frontend');
@@ -152,7 +152,7 @@ describe('Idempotency-Key', () => {
     expect((await readChecks(http, { ...service, application })).get('checkout')).toBe(3);
   });
 
-  test('a key is independent for each route', async () => {
+  test('the same key sent to two routes identifies two messages', async () => {
     const shop = await openShop(service);
     expect(await post(service, '/api/usage/stats', report(shop), 'a')).toBe(200);
     expect(await post(service, '/api/metrics', report(shop, { stats: [{ metric: 'm', value: 1 }] }), 'a')).toBe(200);

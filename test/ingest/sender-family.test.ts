@@ -64,7 +64,7 @@ describe('reportSender', () => {
   });
 });
 
-test('names and versions of unauthenticated senders are short, printable and never the name of the surplus', () => {
+test('names and versions of unauthenticated senders are short, printable and never __other__', () => {
   const text = fc.string({ unit: 'binary', maxLength: 600 });
   fc.assert(
     fc.property(

@@ -30,7 +30,7 @@ function open() {
 
 const counted = { on: [1] };
 
-test('batches record a sender and each feature it requests once in ten minutes', () => {
+test('batches record a sender, and each feature that it requests, once per ten minutes', () => {
   const { send } = open();
   expect(send({ a: counted, b: counted }, 'app/1')).toEqual(['all app 1 0', '0 app 1 0', '1 app 1 0']);
   expect(send({ a: { on: [1], off: [1] }, b: counted }, 'app/1')).toEqual([]);
@@ -38,7 +38,7 @@ test('batches record a sender and each feature it requests once in ten minutes',
   expect(send({ a: { off: [1] } }, 'app/1', slotMs)).toEqual(['all app 1 1', '0 app 1 1']);
 });
 
-test('distinguishes senders, features and environments, but not headers of one family', () => {
+test('distinguishes senders, features and environments, but not minor versions of a sender', () => {
   const { send } = open();
   send({ a: counted }, 'app/1.0');
   expect(send({ a: counted }, 'app/1.1')).toEqual([]);
@@ -48,13 +48,13 @@ test('distinguishes senders, features and environments, but not headers of one f
   expect(send({}, undefined)).toEqual(['all unnamed null 0']);
 });
 
-test('records a feature over the limit as the surplus, and ignores invalid names', () => {
+test('records a feature over the limit as __other__, and ignores invalid names', () => {
   const { send } = open();
   send({ a: counted, b: counted, c: counted }, 'app/1');
   expect(send({ d: counted, e: counted, '': counted }, 'app/1')).toEqual(['3 app 1 0']);
 });
 
-test('unauthenticated senders create at most four hundred senders in ten minutes', () => {
+test('at most four hundred unauthenticated senders are recorded separately in ten minutes', () => {
   const { send } = open();
   const told = Array.from({ length: 1000 }, (_, at) => send({}, `app${at}/1`)).flat();
   expect(told).toHaveLength(401);

@@ -52,7 +52,7 @@ describe('large reports that name no application', () => {
     expect(await report(cut, '192.0.2.2')).toMatchObject({ status: 429 });
   });
 
-  test('reports of one network leave room for reports of other networks, whose key can come last', async () => {
+  test('reports of one network leave room for reports of other networks, even if their key comes last', async () => {
     const stats = Array.from({ length: 20_000 }, (_, at) => ({ feature: `feature-${at}`, enabledCount: 1 }));
     const body = { stats, time: new Date().toISOString(), environment: 'Production', appKey: key };
     expect(await report(gzipSync(JSON.stringify(body)), '192.0.2.3')).toMatchObject({
@@ -68,7 +68,7 @@ describe('large reports that name no application', () => {
   });
 });
 
-test('an application in debt for the entries of a report has its next report refused', async () => {
+test('the next report of an application is refused until the entries of its previous report are paid off', async () => {
   const application = await createApplication(service.http, access, { name: 'slow', rate: 1, burst: 100 });
   const slow = (await createKey(service.http, access, application, 'Backend')).key;
   const stats = Array.from({ length: 20_000 }, (_, at) => ({ feature: `f${at}` }));
@@ -77,7 +77,7 @@ test('an application in debt for the entries of a report has its next report ref
   expect(await report(body())).toMatchObject({ status: 429, code: 'rate_limited' });
 });
 
-test('a large report with invalid entries counts the others', async () => {
+test('a large report with invalid entries counts its valid entries', async () => {
   const stats: object[] = Array.from({ length: 5_000 }, (_, at) => ({ feature: `f${at}`, enabledCount: 1 }));
   stats[3_210] = { feature: 'f', enabledCount: 2 ** 31 };
   stats[4_000] = {};

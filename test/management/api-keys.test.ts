@@ -12,7 +12,7 @@ async function open() {
 }
 
 describe('an API key', () => {
-  test('is shown with its secret once, and has the role User by default', async () => {
+  test('a new API key is shown with its secret once, and has the role User by default', async () => {
     const { as, ada, path, team, clock, directory } = await open();
     const { status, json, headers, text } = await as(ada, 'POST', path, { name: 'CI' });
     expect(status).toBe(201);
@@ -39,7 +39,7 @@ describe('an API key', () => {
     expect((await as(ada, 'POST', path, { name: 'CD', role: 'Admin' })).json.role).toBe('Admin');
   });
 
-  test('is listed without its secret, in the order of creation and in pages', async () => {
+  test('API keys are listed without their secrets, in the order of creation and in pages', async () => {
     const { as, ada, path, pages, directory } = await open();
     for (const name of ['A', 'B', 'C']) await as(ada, 'POST', path, { name });
     const before = await pages(path, 200);
@@ -55,21 +55,21 @@ describe('an API key', () => {
     expect(seen[0]).not.toHaveProperty('clientSecret');
   });
 
-  test('is refused with its tokens after its deletion, even if it deletes itself', async () => {
+  test('a deleted API key and its tokens are refused, even if the key deleted itself', async () => {
     const { call, path } = await open();
     const [own] = (await call('GET', path)).json.items;
     expect(await call('DELETE', `${path}/${own.clientId}`)).toMatchObject({ status: 204, text: '' });
     expect(await call('GET', path)).toMatchObject({ status: 401 });
   });
 
-  test('is not found through another team', async () => {
+  test('an API key is not found through another team', async () => {
     const { as, ada, path, addClient, otherTeamId, directory } = await open();
     const { apiKey } = await addClient('User', otherTeamId);
     expect(await as(ada, 'DELETE', `${path}/${apiKey.clientId}`)).toMatchObject({ status: 404 });
     expect(directory.apiKeys.has(apiKey.clientId)).toBe(true);
   });
 
-  test('is not created by a key deleted before the body arrives', async () => {
+  test('an API key deleted before the body arrives cannot create another key', async () => {
     const { slowly, tokens, ada, as, path } = await open();
     const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, { name: 'x', role: 'Admin' });
     const [own] = (await as(ada, 'GET', path)).json.items;
@@ -82,7 +82,7 @@ describe('an API key', () => {
     expect((await as(ada, 'GET', path)).json.items).toHaveLength(1);
   });
 
-  test('is refused beyond the limit of the plan', async () => {
+  test('a new API key beyond the limit of the plan is refused', async () => {
     const { as, ada, path, team } = await open();
     await as(ada, 'PATCH', `/teams/${team.id}`, { plan: 'free' });
     expect(await as(ada, 'POST', path, { name: 'third' })).toMatchObject({ status: 201 });
@@ -90,7 +90,7 @@ describe('an API key', () => {
     expect(refused).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
   });
 
-  test('is refused with its tokens after its expiry, and accepted again after an extension', async () => {
+  test('an expired API key and its tokens are refused until the expiry is extended', async () => {
     const { as, ada, call, path, clock, directory } = await open();
     const [own] = (await call('GET', path)).json.items;
     const at = (ms: number) => new Date(clock.now() + ms).toISOString();
@@ -111,7 +111,7 @@ describe('an API key', () => {
   });
 
   test.each(['2026-01-01T00:00:00Z', '2026-01-02T03:04:05Z'])(
-    'cannot expire at %s, which is in the past',
+    'an API key cannot expire at %s, which is in the past',
     async (expiresAt) => {
       const { as, ada, path } = await open();
       const refused = await as(ada, 'POST', path, { name: 'CI', expiresAt });
@@ -119,7 +119,7 @@ describe('an API key', () => {
     },
   );
 
-  test('shows its last use, which is stored with a precision of five minutes', async () => {
+  test('shows the last use of the key, which is stored with a precision of five minutes', async () => {
     const { call, as, ada, path, clock, directory } = await open();
     const first = clock.now();
     const [own] = (await call('GET', path)).json.items;
@@ -156,7 +156,7 @@ describe('an API key', () => {
     expect(showApiKey(directory, stored)).toMatchObject({ previousSecretUntil: null });
   });
 
-  test('has replaceable public keys in place of a secret', async () => {
+  test('an API key can have public keys in place of a secret, and they can be replaced', async () => {
     const { as, ada, path, directory } = await open();
     const [first, second] = [1, 2].map(() => generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }));
     const made = await as(ada, 'POST', path, { name: 'CI', publicKeys: [{ ...first, kid: 'a' }] });

@@ -85,7 +85,7 @@ describe('PATCH /applications/:id', () => {
     expect((await call('PATCH', path, { rate: null })).json.rate).toBeNull();
   });
 
-  test('accepts a burst of 0 only with a rate of 0', async () => {
+  test('accepts a burst of 0 only if the rate is also 0', async () => {
     const { call, application } = await openManageFixture();
     const path = `/applications/${application.id}`;
     expect((await call('PATCH', path, { rate: 0, burst: 0 })).json).toMatchObject({ rate: 0, burst: 0 });
@@ -138,7 +138,7 @@ describe('GET /applications', () => {
     expect(seen).toEqual(made);
   });
 
-  test('ends without a cursor even if the last page is full', async () => {
+  test('the last page has no cursor even if the page is full', async () => {
     const { call } = await openManageFixture();
     expect((await call('GET', '/applications?limit=1')).json).toMatchObject({ nextCursor: null });
   });

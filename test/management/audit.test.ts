@@ -40,7 +40,7 @@ test('an Admin reads only the audit entries of their own teams, and a User is re
   expect((await call('GET', '/audit', undefined, tokens.user)).status).toBe(403);
 });
 
-test('only Admins of the first team see failed sign-ins to unknown accounts', async () => {
+test('failed sign-ins to unknown accounts are visible only to Admins of the first team', async () => {
   const { call, tokens, directory } = await openManageFixture();
   const nothing = { type: 'user', id: '', name: '' };
   await directory.under({ address: '192.0.2.7' }).change((tx) => tx.note('sign-in.failed', null, nothing));
@@ -65,7 +65,7 @@ test('Admins of other teams do not see who administers the installation', async 
   expect([await seen(tokens.admin), await seen(tokens.outsider)]).toEqual([true, false]);
 });
 
-test('pages of the audit log list each entry once, even if entries are added in between', async () => {
+test('pages of the audit log list each entry once, even if entries are added between two pages', async () => {
   const { call, application } = await openManageFixture();
   const change = (name: string) => call('PATCH', `/applications/${application.id}`, { name });
   for (let at = 0; at < 7; at += 1) await change(`name ${at}`);
@@ -82,7 +82,7 @@ test('pages of the audit log list each entry once, even if entries are added in 
   expect(shown).toEqual(all);
 });
 
-test('a page of the audit log is read with pauses for other requests', async () => {
+test('other requests are served while a page of the audit log is read', async () => {
   const { call, store, clock } = await openManageFixture();
   const actor = { type: 'system', id: 'x', name: 'x', address: '' } as const;
   const target = { type: 'team', id: 'x', name: 'x' };
@@ -112,7 +112,7 @@ test.each([
   ['?actor=nobody', []],
   ['?from=2030-01-01T00:00:00Z', []],
   ['?to=2020-01-01T00:00:00Z', []],
-])('%s filters the audit log', async (query, actions) => {
+])('the query %s filters the audit log', async (query, actions) => {
   const { call, application } = await openManageFixture();
   await call('PATCH', `/applications/${application.id}`, { name: 'New' });
   const { items } = (await call('GET', `/audit${query}`)).json;

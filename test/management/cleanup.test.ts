@@ -7,7 +7,7 @@ import { openRegistry } from './registry.ts';
 
 const item = (more: Partial<CleanupItem> = {}): CleanupItem => ({
   ...{ feature: 'old-banner', verdict: 'safe_to_remove', since: '2026-10-14T09:00:00.000Z', variant: null },
-  ...{ next: 'remove', nextText: 'Remove it from the code, then archive it.' },
+  ...{ next: 'remove', nextText: 'Remove the flag from the code, then archive the flag.' },
   ...{ environments: ['Production'], declared: true, owners: [], ownersFrom: null, tags: [] },
   reasons: [
     {
@@ -20,7 +20,7 @@ const item = (more: Partial<CleanupItem> = {}): CleanupItem => ({
   ...more,
 });
 
-test('the cleanup lists removable features with evidence, and kept features with the reason', async () => {
+test('the cleanup lists removable features with evidence, and other features with the reason to keep them', async () => {
   const { ask, see, clock } = await openRegistry();
   for (const name of ['forever', 'done', 'later', 'planned']) await ask('POST', '/features', { name });
   await ask('PATCH', '/features/planned', { owners: [{ type: 'text', name: 'QA' }], tags: ['ui'] });
@@ -84,7 +84,7 @@ test('a feature that a scan no longer finds only needs to be archived', async ()
   expect(await next()).toEqual(['archive']);
 });
 
-test('the text of a pull request has the evidence, the places with their owners, and the branch that stays', () => {
+test('the text of a pull request has the evidence, the places with their owners, and the branch to keep', () => {
   const code = {
     ...{ repository: 'shop/web', revision: '9fceb02', scannedAt: '2026-11-12T09:00:00.000Z' },
     ...{ count: 2, missingSince: null },
@@ -111,19 +111,19 @@ test('the text of a pull request has the evidence, the places with their owners,
 
 **Next step**
 
-- Remove it from the code, then archive it.
+- Remove the flag from the code, then archive the flag.
 `);
 });
 
 test('several flags share one text with a list, and a section for each flag', () => {
   const text = createJointPullRequest([item(), item({ feature: 'b' })]);
   expect(text?.title).toBe('Remove 2 flags');
-  expect(text?.body).toMatch(/^- \[ \] `old-banner`: Remove it/);
+  expect(text?.body).toMatch(/^- \[ \] `old-banner`: Remove the flag/);
   expect(text?.body.match(/^## /gm)).toHaveLength(2);
   expect(createJointPullRequest([])).toBeNull();
 });
 
-test('names have no effect as Markdown', () => {
+test('names in the text of a pull request do not act as Markdown', () => {
   const nasty = fc.string({ unit: fc.constantFrom(...'a-/^$`@<>[](){}*_#!|\\~\n\u202e ') });
   fc.assert(
     fc.property(nasty, nasty, nasty, (feature, sender, owner) => {

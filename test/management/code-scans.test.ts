@@ -15,7 +15,7 @@ const createScan = (features: Record<string, readonly object[]>, more: object = 
 
 const link = 'https://git.example/shop/blob/{revision}/{path}#L{line}';
 
-test('a scan is shown with each feature, with owners and links', async () => {
+test('each feature shows its places in the scan, with owners and links', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { search: { on: [1] } } });
   const scan = createScan({ search: [place('src/a b#.ts', 7, '@shop/web')] }, { link, revision: '9fceb02' });
@@ -54,7 +54,7 @@ test('declared owners take precedence, and e-mail addresses of members become me
   expect((await ask('GET', '/features?owner=b@x.example')).json.items).toEqual([]);
 });
 
-test('a feature that the code no longer names is missing since the first scan without it', async () => {
+test('a feature counts as missing from the first scan that no longer finds the feature', async () => {
   const { ask, clock } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   const put = (features: Record<string, readonly object[]>) => ask('PUT', '/code-scans/web', createScan(features));

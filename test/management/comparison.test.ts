@@ -121,7 +121,7 @@ describe('a comparison', () => {
     expect(variantIn(comparison, 'rare')).toMatchObject({ users: 0, difference: null, interval: null });
   });
 
-  it('has the same default base in every range, and reports a requested base that was not served', async () => {
+  it('the default base is the same in every range, and a requested base that was not served is reported', async () => {
     const yesterday = new Date(clock.now() - dayMs).toISOString();
     for (const query of [{}, { from: yesterday }]) expect((await compare('same', query)).base).toBe('off');
     const old = new Date(clock.now() - 20 * dayMs).toISOString();
@@ -140,7 +140,7 @@ describe('a comparison', () => {
     expect(comparison.variants.every(({ difference }) => difference === null)).toBe(true);
   });
 
-  it('is empty for a range without a complete day', async () => {
+  it('the comparison is empty for a range without a complete day', async () => {
     const comparison = await compare('better', { from: new Date(clock.now()).toISOString() });
     expect(comparison).toMatchObject({ from: null, to: null, days: 0, base: null, variants: [] });
     expect(comparison.why).toBe('No whole UTC day of this range is over yet.');
@@ -187,7 +187,7 @@ describe('a comparison', () => {
       'invalid_query',
     ],
     ['a feature that was never seen', 'none/comparison?environment=Production', 404, 'not_found'],
-  ])('is refused for %s', async (_, path, status, code) => {
+  ])('a comparison is refused for %s', async (_, path, status, code) => {
     const base = `/api/v2/applications/${application}/features/`;
     expect(await manage(service.http, access, 'GET', base + path, status)).toMatchObject({ code });
   });

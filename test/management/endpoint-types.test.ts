@@ -53,7 +53,7 @@ test('a handler with an undeclared shape or status, or without a declared header
   endpoint('GET /teams/:id', { ...words, responses, handle: ({ params }) => ok({ id: params.name, size: 1 }) });
 });
 
-test('a handler may return each declared response', () => {
+test('a handler can return each declared response', () => {
   const thing = { id: 'a', size: 1 };
   const responses = { 200: oneTagged(Thing, 'x'), 201: made(Thing, 'x'), 204: done('x') };
   const { method } = endpoint('PUT /teams/:id', {

@@ -73,7 +73,7 @@ const make = (more: object) => ask('POST', '/experiments', 201, { ...plan, ...mo
 const readResult = ({ id }: Experiment) => ask('GET', `/experiments/${id}/result`, 200) as Promise<ExperimentResult>;
 
 describe('an experiment', () => {
-  it('has intervals and progress, but no outcome, while it runs', async () => {
+  it('a running experiment has intervals and progress, but no outcome', async () => {
     const made = await make({
       startAt: at(-14),
       endAt: at(7),
@@ -109,7 +109,7 @@ describe('an experiment', () => {
     expect(listed!.progress.text).toBe('day 15, 7% of 4,000 users per variant');
   });
 
-  it('can be changed until it starts, and then keeps its plan', async () => {
+  it('the plan of an experiment can be changed until the experiment starts', async () => {
     const running = await make({ startAt: at(-3), endAt: at(7) });
     expect(await ask('PATCH', `/experiments/${running.id}`, 409, { endAt: at(8) })).toMatchObject({ code: 'conflict' });
     expect(await ask('PATCH', `/experiments/${running.id}`, 200, { name: 'B' })).toMatchObject({ name: 'B' });
@@ -123,7 +123,7 @@ describe('an experiment', () => {
     expect(await ask('GET', `/experiments/${planned.id}`, 404)).toMatchObject({ code: 'not_found' });
   });
 
-  it('keeps its result and the reason if it is stopped early', async () => {
+  it('an experiment that is stopped early keeps its result and the reason', async () => {
     const made = await make({ startAt: at(-10), endAt: at(4), metric: 'orders' });
     const stopped = (await ask('PATCH', `/experiments/${made.id}`, 200, { stop: 'Too many errors' })) as Experiment;
     expect(stopped).toMatchObject({ state: 'stopped', stopped: 'Too many errors' });
@@ -132,7 +132,7 @@ describe('an experiment', () => {
     await ask('PATCH', `/experiments/${made.id}`, 409, { stop: 'Again' });
   });
 
-  it('is not stopped by a refused change, and not changed by a refused stop', async () => {
+  it('a refused change does not stop an experiment, and a refused stop does not change it', async () => {
     const running = await make({ startAt: at(-10), endAt: at(4) });
     const path = `/experiments/${running.id}`;
     expect(await ask('PATCH', path, 409, { stop: 'Errors', endAt: at(9) })).toMatchObject({ code: 'conflict' });
@@ -151,11 +151,11 @@ describe('an experiment', () => {
     ['if it started more than a year ago', { users: 100, startAt: at(-368) }, 'invalid_time'],
     ['if it starts in more than a year', { users: 100, startAt: at(368) }, 'invalid_time'],
     ['with an unreadable start', { users: 100, startAt: 'soon' }, 'invalid_time'],
-  ])('is refused %s', async (_, more, code) => {
+  ])('an experiment is refused %s', async (_, more, code) => {
     expect(await ask('POST', '/experiments', 400, { ...plan, ...more })).toMatchObject({ code });
   });
 
-  it('has an estimated duration based on the traffic', async () => {
+  it('the estimated duration is based on the traffic', async () => {
     const power = (await ask('GET', '/features/checkout/power?environment=Production', 200)) as Power;
     expect(power.rate).toBeCloseTo(0.37, 1);
     expect(power.points[0]![0]).toBe(7);

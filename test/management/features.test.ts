@@ -145,7 +145,7 @@ test.each([
   ['?declared=false', ['seen']],
   ['?declared=true&archived=false', ['shown']],
   ['?stale=true', []],
-])('the list of features with %j has %j', async (query, expected) => {
+])('the list of features with the query %j has the features %j', async (query, expected) => {
   const { ask, see, names } = await openRegistry();
   see({ f: { seen: checked, shown: checked } });
   for (const name of ['archived', 'shown']) await ask('POST', '/features', { name });
@@ -208,7 +208,7 @@ test('a name is declared once per application', async () => {
   expect(directory.getFeatures(json.id).size).toBe(0);
 });
 
-test('the plan limits declared features on every way of declaration', async () => {
+test('the plan limits declared features, however they are declared', async () => {
   const { ask, see, directory, team } = await openRegistry();
   await directory.change((tx) => tx.put('teams', team.id, { ...team, plan: 'free' }));
   for (let at = 0; at < limits.features.free; at += 1) await ask('POST', '/features', { name: `f${at}` });

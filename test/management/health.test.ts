@@ -79,7 +79,7 @@ test('a leaked key is an urgent finding with a link until the key is deleted', a
   expect(listKinds(await health())).not.toContain('key_leaked 1');
 });
 
-test('refusals are a finding from the tenth per sender until an hour without refusals', async () => {
+test('refusals are a finding once a sender has ten, until an hour passes without refusals', async () => {
   const { health, send, id } = await openShop();
   await send({ checkout: { on: [1], off: [1] } });
   const refuse = (count: number) =>
@@ -229,7 +229,7 @@ const facts: fc.Arbitrary<Facts> = fc.record({
   }),
 });
 
-test('findings are ordered by severity, have positive counts and one item per kind, and the status is the first severity', () => {
+test('findings have positive counts, one item per kind, and the order of severity, and the status is the first severity', () => {
   fc.assert(
     fc.property(facts, (each) => {
       const { status, items } = computeHealth(each);

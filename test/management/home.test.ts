@@ -146,7 +146,7 @@ test('an API key bound to an application sees only this application', async () =
   expect([...new Set(items.map(({ application }) => application?.name))]).toEqual(['blog']);
 });
 
-test('a search with too many results prefers names that begin with the text, and is complete', async () => {
+test('a search with very many results is complete, and lists names that begin with the text first', async () => {
   const store = temporaryUsage();
   const index = new NameIndex(store);
   store.lmdb.transactionSync(() => {

@@ -28,7 +28,7 @@ async function sendPacket(people: People, packet: object): Promise<void> {
   ).toBe(202);
 }
 
-test('exposures are the sums of attributed packets', async () => {
+test('the exposures of an identity are the sums of its packets', async () => {
   const people = await attach();
   await people.call('PATCH', '', 200, { acceptClientIdentities: true });
   const name = fc.constantFrom('a', 'b', '__proto__', 'é🙂');

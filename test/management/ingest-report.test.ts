@@ -127,7 +127,7 @@ test.concurrent('a misplaced key is not shown', async () => {
   expect(JSON.stringify(report)).not.toContain(backend.key);
 });
 
-test.concurrent('the accepted count immediately equals the number of responses with 202', async () => {
+test.concurrent('the number of accepted messages immediately equals the number of responses with 202', async () => {
   const { id, mobile } = await openShop();
   const responses = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
@@ -173,7 +173,7 @@ test.concurrent('the ingest report shows the instance of a report, and notes an 
   ]);
 });
 
-test.concurrent('the ingest report includes minting', async () => {
+test.concurrent('the ingest report includes mint requests', async () => {
   const { id, backend, frontend } = await openShop();
   const mint = (key: string) =>
     post('/api/frontend/identities', { identity: 'jane' }, { authorization: `Bearer ${key}` });

@@ -45,12 +45,12 @@ async function refusals(token: string, prepare: (path: string) => Promise<void> 
 const most = routes.filter((route) => route !== 'DELETE /teams/:id');
 
 describe('an API key', () => {
-  test('can adopt tokens, and read what adoption requires, with the scope ingest-adopt', async () => {
+  test('an API key with the scope ingest-adopt can adopt tokens, and read the data that adoption requires', async () => {
     const token = await world.fetchToken(await makeKey({ scopes: ['ingest-adopt'] }));
     expect(await refusals(token)).toEqual(most.filter((route) => !adopting.has(route)));
   });
 
-  test('reaches only the applications that it is bound to, with any scope', async () => {
+  test('a bound API key reaches only its bound applications, whatever its scopes', async () => {
     const key = await makeKey({ scopes: ['admin'] });
     const token = await world.fetchToken(key);
     const own = `/api/v2/teams/${world.home.teamId}/api-keys/${key.apiKey.clientId}`;
@@ -84,13 +84,13 @@ describe('the scopes of an API key', () => {
     [{ scopes: ['read', 'ingest-adopt'] }, ['read', 'ingest-adopt'], 'Viewer'],
     [{ scopes: ['ingest-adopt'] }, ['ingest-adopt'], 'Viewer'],
     [{ scopes: ['admin', 'read'] }, ['admin', 'read'], 'Admin'],
-  ])('follow from %j as %j, with the role %s', async (wanted, scopes, role) => {
+  ])('an API key created with %j has the scopes %j and the role %s', async (wanted, scopes, role) => {
     const { as, ada, path } = await open();
     const { json } = await as(ada, 'POST', path, { name: 'CI', ...wanted });
     expect(json).toMatchObject({ scopes, role });
   });
 
-  test('take effect immediately for its tokens, with the role of the key and not of the token', async () => {
+  test('new scopes and roles of a key take effect immediately for its existing tokens', async () => {
     const { as, ada, call, path } = await open();
     const [own] = (await call('GET', path)).json.items;
     const change = (body: object) => as(ada, 'PATCH', `${path}/${own.clientId}`, body);
@@ -111,12 +111,12 @@ describe('the scopes of an API key', () => {
     [{ applications: [] }],
     [{ applications: ['none', 'none'] }],
     [{ applications: 'all' }],
-  ])('cannot be %j', async (wanted) => {
+  ])('an API key with %j is refused', async (wanted) => {
     const { as, ada, path } = await open();
     expect((await as(ada, 'POST', path, { name: 'CI', ...wanted })).status).toBe(400);
   });
 
-  test('are limited to bound applications of its team until the limit is lifted', async () => {
+  test('an API key can be bound only to applications of its team, and the binding can be removed', async () => {
     const { as, ada, path, application, tom, otherTeamId } = await open();
     const foreign = (await as(tom, 'POST', '/applications', { name: 'Other', teamId: otherTeamId })).json.id;
     for (const id of ['none', foreign]) {

@@ -8,7 +8,7 @@ async function open() {
 }
 
 describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => {
-  test('is returned with its text at creation, and works immediately', async () => {
+  test('a new key is returned with its text, and works immediately', async () => {
     const { call, path, clock, directory } = await open();
     const { status, json, headers } = await call('POST', path, { type, name: 'Web' });
     expect(status).toBe(201);
@@ -23,7 +23,7 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
     expect(directory.findKey(json.key)?.key.id).toBe(json.id);
   });
 
-  test('is listed with its text only if it is not secret', async () => {
+  test('a key is listed with its text only if the key is not secret', async () => {
     const { call, path, clock } = await open();
     const made = (await call('POST', path, { type })).json;
     const list = await call('GET', path);
@@ -166,7 +166,7 @@ describe('an adopted token', () => {
     expect(directory.findKey(token)?.key).toMatchObject({ id: made.json.id, text: null });
   });
 
-  test('has another default name than a created key', async () => {
+  test('the default name of an adopted token differs from the default name of a created key', async () => {
     const { call, path } = await open();
     const { name: _, ...unnamed } = wanted;
     expect((await call('POST', `${path}/adopt`, unnamed)).json.name).toBe('Adopted Frontend');
@@ -178,7 +178,7 @@ describe('an adopted token', () => {
     ['repeats two characters', 'Backend', 'a1'.repeat(20), ['weak']],
     ['consists of words', 'Backend', 'unleash-insecure-client-api-token-of-the-shop', ['weak']],
     ['is public anyway', 'Frontend', 'unleash-insecure-frontend-api-token', []],
-  ])('has the right warnings if it %s', async (_, type, secret, codes) => {
+  ])('an adopted token has the right warnings if the token %s', async (_, type, secret, codes) => {
     const { call, path, clock } = await open();
     const adopted = await call('POST', `${path}/adopt`, { ...wanted, type, token: `default:production.${secret}` });
     const at = new Date(clock.now()).toISOString();
@@ -190,13 +190,13 @@ describe('an adopted token', () => {
   });
 
   test.each([
-    ['another application has adopted it', { ...wanted }, 409, 'conflict'],
-    ['it has a space', { ...wanted, token: 'a b' }, 400, 'invalid_body'],
-    ['it is a key of this service', { ...wanted, token: `fm_be_${'0'.repeat(40)}` }, 400, 'invalid_body'],
-    ['it is a client secret', { ...wanted, token: `fm_secret_${'0'.repeat(64)}` }, 400, 'invalid_body'],
-    ['it is too long', { ...wanted, token: 'a'.repeat(513) }, 400, 'invalid_body'],
+    ['another application has adopted the token', { ...wanted }, 409, 'conflict'],
+    ['the token has a space', { ...wanted, token: 'a b' }, 400, 'invalid_body'],
+    ['the token is a key of this service', { ...wanted, token: `fm_be_${'0'.repeat(40)}` }, 400, 'invalid_body'],
+    ['the token is a client secret', { ...wanted, token: `fm_secret_${'0'.repeat(64)}` }, 400, 'invalid_body'],
+    ['the token is too long', { ...wanted, token: 'a'.repeat(513) }, 400, 'invalid_body'],
     [
-      'its secret part has fewer than 16 characters',
+      'the secret part has fewer than 16 characters',
       { ...wanted, type: 'Backend', token: `default:production.${'a1'.repeat(7)}b` },
       400,
       'invalid_body',
@@ -207,7 +207,7 @@ describe('an adopted token', () => {
       404,
       'unknown_environment',
     ],
-  ])('is refused if %s', async (_, body, status, code) => {
+  ])('the adoption is refused if %s', async (_, body, status, code) => {
     const { call, path } = await open();
     const other = (await call('POST', '/applications', { name: 'Other' })).json;
     await call('POST', `/applications/${other.id}/keys/adopt`, wanted);

@@ -74,7 +74,7 @@ const seen = fc.array(fc.record({ ago: fc.nat({ max: 30 * 24 * 60 }), checks: fc
   maxLength: 25,
 });
 
-test('the days of a time zone partition a range, and add up to its hours', async () => {
+test('the days of a time zone partition a range, and their counts add up to the counts of its hours', async () => {
   const zones = fc.constantFrom('Europe/Berlin', 'America/New_York', 'Pacific/Auckland', 'Asia/Tokyo');
   await fc.assert(
     fc.asyncProperty(seen, zones, fc.nat({ max: 20 }), async (all, timeZone, days) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openUsersFixture } from './people.ts';
 
 describe('the role of a member', () => {
-  test('is set by an Admin of the team, and is valid only in that team', async () => {
+  test('an Admin of the team sets the role of a member, which is valid only in that team', async () => {
     const { as, bob, eve, team, otherTeamId, directory } = await openUsersFixture();
     const inOther = `/teams/${otherTeamId}/members/${eve.user.id}`;
     const added = await as(bob, 'PUT', inOther, { role: 'Admin' });
@@ -16,7 +16,7 @@ describe('the role of a member', () => {
     expect(await as(eve, 'PATCH', `/teams/${otherTeamId}`, { name: 'C' })).toMatchObject({ status: 403 });
   });
 
-  test('is unchanged by a request without a body, and follows the default role if it is not set', async () => {
+  test('a request without a body keeps the role; a role that is not set follows the default role', async () => {
     const { as, ada, bob, eve, team, otherTeamId } = await openUsersFixture();
     const path = `/teams/${team.id}/members/${eve.user.id}`;
     expect((await as(ada, 'PUT', path)).json).toMatchObject({ role: 'User' });
@@ -37,7 +37,7 @@ describe('the role of a member', () => {
     expect((await as(bob, 'PUT', path)).json).toMatchObject({ role: 'User' });
   });
 
-  test('cannot be changed by the member, nor taken from the last Admin', async () => {
+  test('members cannot change their own role, and the last Admin keeps the role', async () => {
     const { as, ada, bob, team, otherTeamId, tom } = await openUsersFixture();
     const own = await as(ada, 'PUT', `/teams/${team.id}/members/${ada.user.id}`, { role: 'User' });
     expect(own).toMatchObject({ status: 403, json: { code: 'forbidden' } });
@@ -48,7 +48,7 @@ describe('the role of a member', () => {
     expect(last).toMatchObject({ status: 409, json: { code: 'conflict' } });
   });
 
-  test('can be given by an Admin only to users whom they manage in another team', async () => {
+  test('an Admin can give a role only to users whom the Admin manages in another team', async () => {
     const { as, bob, addUser, team, otherTeamId } = await openUsersFixture();
     const zoe = await addUser('Zoe', 'Admin', [team.id]);
     await as(bob, 'PUT', `/teams/${otherTeamId}/members/${zoe.user.id}`, { role: 'Viewer' });

@@ -39,7 +39,7 @@ test('GET /teams/:id/members/:userId finds only members', async () => {
   expect(await as(eve, 'GET', `${path}/user_none`)).toEqual(hidden);
 });
 
-test('pages list every lasting member exactly once while others join and leave', async () => {
+test('pages list every member who stays exactly once while others join and leave', async () => {
   const { pages, addUser, path, as, ada, eve, directory } = await open();
   for (const name of ['F', 'G', 'H', 'I', 'J']) await addUser(name);
   const before = listIds(await pages(path, 200));
@@ -55,7 +55,7 @@ test('pages list every lasting member exactly once while others join and leave',
 });
 
 describe('PUT /teams/:id/members/:userId', () => {
-  test('is idempotent for a user of a shared team, and takes effect immediately', async () => {
+  test('adding a user of a shared team is idempotent, and takes effect immediately', async () => {
     const { as, bob, tom, path, team, otherTeamId } = await open();
     expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 403 });
     const member = `${path}/${tom.user.id}`;
@@ -75,7 +75,7 @@ describe('PUT /teams/:id/members/:userId', () => {
     expect(directory.users.get(tom.user.id)?.teams).toEqual(tom.user.teams);
   });
 
-  test("does not let an Admin of only one of the user's teams change the account", async () => {
+  test("an Admin of only one of the user's teams cannot change the account", async () => {
     const { as, ada, bob, tom, path } = await open();
     await as(bob, 'PUT', `${path}/${tom.user.id}`);
     expect(await as(ada, 'PATCH', `/users/${tom.user.id}`, { role: 'User' })).toMatchObject({ status: 403 });

@@ -23,7 +23,7 @@ test('a metric is declared, changed, declared again without a change, and remove
   expect(actions.slice(-3)).toEqual(['metric.declared', 'metric.changed', 'metric.deleted']);
 });
 
-test('undeclared metrics of all environments are listed as counters, without the surplus', async () => {
+test('undeclared metrics of all environments are listed as counters, except metrics over the limit', async () => {
   const { ask, see, names } = await openRegistry();
   see({ m: { b: 1, d: 1, f: 1 }, f: { feature: { on: [1] } } });
   see({ m: { c: 1 } }, 'Staging');

@@ -131,7 +131,7 @@ function named(cases: readonly DocumentedResponse[]) {
 describe('a documented response', () => {
   const special = (['rate_limited', 'store_unavailable', 'postgres_unavailable', 'backpressure'] as const).map(hasCode);
   const plain = promised.filter((one) => !special.some((is) => is(one)));
-  test.each(named(plain))('matches the document: %s', async (_name, one) => {
+  test.each(named(plain))('the response matches the document: %s', async (_name, one) => {
     const wanted = await requestFor(usual, one.route, one.code ?? one.status);
     await check(one, await fetchResponse(usual, wanted, one.status));
   });
@@ -148,14 +148,14 @@ function changedField(sent: unknown, good: object): string {
   return [...after!.keys(), ...before!.keys()].find((name) => after!.get(name) !== before!.get(name)) ?? '';
 }
 
-/** Codes for a refused body. The last two are for an unknown environment, and for the password of another user. */
+/** Codes for a refused body. The last two codes are for an unknown environment, and for the password of another user. */
 const ofBodies = ['invalid_body', 'invalid_name', 'invalid_time', 'unknown_environment', 'forbidden'];
 
 describe('a body that breaks a rule of its schema', () => {
   // A scan may contain any text as a feature name.
   const checked = routes.filter((route) => findSchema(route) !== undefined && !route.includes('code-scans/'));
 
-  test.each(checked)('is refused, and changes nothing: %s', async (route) => {
+  test.each(checked)('an invalid body is refused, and changes nothing: %s', async (route) => {
     const { method, path, body = {} } = await goodRequest(usual, route);
     const latest = async () => (await usual.send(usual.asAdmin, 'GET', '/api/v2/audit?limit=1')).json();
     const before = await latest();
@@ -175,7 +175,7 @@ describe('a body that breaks a rule of its schema', () => {
 
 describe('a client with too many requests', () => {
   const cases = promised.filter(hasCode('rate_limited'));
-  test.each(named(cases))('gets the documented response: %s', async (_name, one) => {
+  test.each(named(cases))('the client gets the documented response: %s', async (_name, one) => {
     const [method = '', path = ''] = one.route.split(' ');
     const authorization = `Bearer ${await limited.sign(limited.admin)}`;
     const wanted = { authorization, method, path: `/api/v2${path}`, again: () => ({}) };
@@ -194,7 +194,7 @@ describe.each(['reports', 'passwords'] as const)('a queue full of %s', (what) =>
   });
   afterAll(() => crowd.end());
 
-  test.each(named(cases))('causes the documented response: %s', async (_name, one) => {
+  test.each(named(cases))('the documented response is sent: %s', async (_name, one) => {
     if (what === 'reports') await crowd.end(); // A refused report would fail the setup below.
     const wanted = await requestFor(usual, one.route, 'backpressure');
     await check(one, await fetchResponseInCrowd(usual, crowd, wanted, one.status));
@@ -211,7 +211,7 @@ describe('a full disk', () => {
     full.store.lmdb.batch = () => Promise.reject(noRoom);
   });
 
-  test.each(named(cases))('causes the documented response: %s', async (_name, one) => {
+  test.each(named(cases))('the documented response is sent: %s', async (_name, one) => {
     await check(one, await send(full, wanted.get(one.route)!));
   });
 });
@@ -222,7 +222,7 @@ describe('an unreachable PostgreSQL', () => {
     storage.away = true;
   });
 
-  test.each(named(cases))('causes the documented response: %s', async (_name, one) => {
+  test.each(named(cases))('the documented response is sent: %s', async (_name, one) => {
     const [method = '', path = ''] = one.route.split(' ');
     const whole = path.startsWith('/api/') ? path : `/api/v2${path}`;
     const response = await apart.send(apart.asAdmin, method, whole);
@@ -248,7 +248,7 @@ describe('a documented response with data', () => {
     [application, '/metrics', '', /"declared":false/],
     [application, '/keys', '', /"leaked"/],
     ['/api/v2/audit', '', '', /"actor"/],
-  ])('matches the document: %s%s', async (base, more, query, something) => {
+  ])('a response with data matches the document: %s%s', async (base, more, query, something) => {
     const asked = `${base}${more}`.replace(application, path).replace('{identity}', 'user-7');
     const response = await read(await usual.send(usual.asAdmin, 'GET', `${asked}${query}`));
     expect(response).toMatchObject({ status: 200, text: expect.stringMatching(something) });
@@ -257,7 +257,7 @@ describe('a documented response with data', () => {
 });
 
 describe('GET /api/v2/openapi.json', () => {
-  test('is the document of this service, for pages of any origin', async () => {
+  test('the response is the document of this service, and pages of any origin can read it', async () => {
     const response = await usual.send(undefined, 'GET', '/api/v2/openapi.json');
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openapi)));

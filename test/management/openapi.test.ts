@@ -7,23 +7,23 @@ import { openapi, operations } from './support/openapi-document.ts';
 import { routes } from './support/routes.ts';
 
 describe('the OpenAPI document', () => {
-  test('is valid OpenAPI 3.1', async () => {
+  test('the document is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
   });
 
-  test('has every endpoint of the API, and the other routes of its host', () => {
+  test('the document has every endpoint of the API, and the other routes of its host', () => {
     const rows = routes.map((name) => name.replace(' ', ' /api/v2').replace(/:(\w+)/g, '{$1}'));
     const others = ['POST /api/account/invalidate-token', 'GET /api/v2/openapi.json'];
     expect([...operations.keys()].sort()).toEqual([...rows, ...others].sort());
   });
 
-  test('does not have dangling references', () => {
+  test('the document does not have dangling references', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
-  test('has examples of responses in the documented shape', () => {
+  test('the examples of responses have the documented shape', () => {
     const { wrong, seen } = checkExamples(closed);
     expect(wrong).toEqual([]);
     expect(seen).toBeGreaterThan(300);

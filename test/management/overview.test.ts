@@ -71,7 +71,7 @@ test('an overview without data has zeros in every bucket', async () => {
   expect(overview.days.length).toBeGreaterThanOrEqual(8);
 });
 
-test('an overview adds up packets by feature, variant and bucket', async () => {
+test('an overview sums the packets by feature, variant and bucket', async () => {
   const { id, path, send, read, backend } = await openShop();
   await manage(service.http, access, 'POST', `${path}/features`, 201, { name: 'search' });
   for (const [u, variant] of [
@@ -123,7 +123,7 @@ test('an overview adds up packets by feature, variant and bucket', async () => {
   ).toEqual(report.features.map((each) => shown(each as never)).sort(byName));
 });
 
-test('users are counted for the requested features', async () => {
+test('the users of the requested features are counted', async () => {
   const { send, get } = await openShop();
   for (const u of ['ada', 'bob', 'ada']) await send({ u, f: { checkout: { on: [1], off: [1] }, a: { on: [1] } } });
   await send({ u: 'eve', f: { a: { on: [1] } } });
@@ -142,7 +142,7 @@ test('users are counted for the requested features', async () => {
   }
 });
 
-test('an overview gets 304 until a figure changes', async () => {
+test('a request for an unchanged overview gets 304', async () => {
   const { send, get } = await openShop();
   const url = '/overview?environment=Production&from=2020-01-01T00:00:00Z&to=2040-01-01T00:00:00Z&step=day';
   const ask = (headers: Record<string, string> = {}) => get(url, headers);

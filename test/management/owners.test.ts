@@ -16,7 +16,7 @@ async function openOwners() {
   return { ...registry, ada: await createUser(directory, ada), grace: await createUser(directory, grace) };
 }
 
-test('setting owners and tags declares a seen flag, and shows them in every list', async () => {
+test('setting owners and tags declares a seen flag, and every list shows the owners and tags', async () => {
   const { ask, ada, team } = await openOwners();
   const owners = [
     { type: 'user', id: ada.id },
@@ -70,7 +70,7 @@ test('the list of features is filtered by owner, tag and the flags of the caller
   for (const [query, found] of cases) expect(await names(`/features?${query}`), query).toEqual(found);
 });
 
-test('an owner who was deleted, or has left the team, becomes a text', async () => {
+test('an owner who was deleted, or has left the team, is shown as a text', async () => {
   const { ask, ada, grace, directory, team, otherTeamId } = await openOwners();
   await putMember(directory, team.id, grace.id);
   const owners = [ada, grace].map(({ id }) => ({ type: 'user', id }));
@@ -84,7 +84,7 @@ test('an owner who was deleted, or has left the team, becomes a text', async () 
   ]);
 });
 
-test('a caller outside an owning team can send that owner back, but cannot add other teams', async () => {
+test('a caller who is not in the owning team can keep that owner, but cannot add other teams', async () => {
   const { ask, directory, application, otherTeamId, team } = await openOwners();
   const owner = { type: 'team', id: otherTeamId } as const;
   await patchFeature(directory, application.id, 'search', { owners: [owner] });

@@ -4,7 +4,7 @@ import { openUsersFixture } from './people.ts';
 const path = '/users/me/preferences';
 const defaults = { timeZone: null, columns: {}, favourites: [] };
 
-test('users have separate preferences, and change only the given fields', async () => {
+test('each user has separate preferences, and a change keeps the omitted fields', async () => {
   const { as, ada, eve } = await openUsersFixture();
   expect(await as(eve, 'GET', path)).toMatchObject({ status: 200, json: defaults });
   const changed = await as(eve, 'PATCH', path, { timeZone: 'Europe/Berlin', columns: { flags: ['users'] } });

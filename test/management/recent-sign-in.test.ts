@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { maxSignInAge } from '../../src/contract/step-up.ts';
 import { openUsersFixture } from './people.ts';
 
-test('only a dangerous change requires a sign-in in the last fifteen minutes', async () => {
+test('a dangerous change requires a sign-in in the last fifteen minutes, and other changes do not', async () => {
   const { as, ada, eve, clock } = await openUsersFixture();
   const path = `/users/${eve.user.id}`;
   clock.advance(maxSignInAge * 1000);

@@ -24,7 +24,7 @@ import { send } from './support/documented-send.ts';
 
 const dayMs = 86_400_000;
 
-/** Features and metrics of an application, declared and from packets. */
+/** Features and metrics of an application, either declared or named by packets. */
 export interface Registry extends ManageFixture {
   /** Sends a request below the application, by default as its User; a body is sent as JSON. */
   ask(method: string, path: string, body?: unknown, headers?: RequestDeps['headers']): Promise<JsonResponse>;

@@ -24,7 +24,7 @@ async function signInEve({ directory, settings, accountStore, clock, eve }: User
 }
 
 describe('a reset link', () => {
-  test('is valid for a day, and does not end the password and the sessions', async () => {
+  test('a reset link is valid for a day, and the password and the sessions remain valid', async () => {
     const fixture = await openUsersFixture();
     const { as, ada, eve, directory, clock } = fixture;
     const eves = await signInEve(fixture);
@@ -38,7 +38,7 @@ describe('a reset link', () => {
     expect(invitation).toEqual({ purpose: 'reset-link', expiresAt });
   });
 
-  test('ends the password, the sign-ins and the sessions immediately with endSessions', async () => {
+  test('endSessions invalidates the password, the sign-ins and the sessions immediately', async () => {
     const fixture = await openUsersFixture();
     const { as, ada, eve, directory } = fixture;
     const eves = await signInEve(fixture);
@@ -50,7 +50,7 @@ describe('a reset link', () => {
     expect(actions).toEqual(['reset-link.created', 'user.password-changed']);
   });
 
-  test('is another invitation if the user is invited', async () => {
+  test('a reset link for an invited user is another invitation', async () => {
     const { as, ada, clock } = await openUsersFixture();
     const { id } = (await as(ada, 'POST', '/users', { email: 'zoe@example.com', name: 'Zoe' })).json;
     const { json } = await as(ada, 'POST', `/users/${id}/reset-link`, {});
@@ -58,7 +58,7 @@ describe('a reset link', () => {
     expect(json).toMatchObject({ purpose: 'invitation', expiresAt });
   });
 
-  test('can be withdrawn once', async () => {
+  test('a reset link can be withdrawn once', async () => {
     const { as, ada, eve } = await openUsersFixture();
     const path = `/users/${eve.user.id}/reset-link`;
     await as(ada, 'POST', path, {});
@@ -69,7 +69,7 @@ describe('a reset link', () => {
     expect(latest).toMatchObject({ action: 'reset-link.withdrawn', target: { id: eve.user.id } });
   });
 
-  test('ends when the user joins another team, whose Admins did not create it', async () => {
+  test('a reset link becomes invalid when the user joins another team', async () => {
     const { as, ada, bob, eve, otherTeamId } = await openUsersFixture();
     await as(ada, 'POST', `/users/${eve.user.id}/reset-link`, {});
     expect(await as(bob, 'PUT', `/teams/${otherTeamId}/members/${eve.user.id}`, { role: 'Admin' })).toMatchObject({
@@ -84,7 +84,7 @@ describe('a reset link', () => {
     ['ada', 'bob', 403, 'forbidden'],
     ['eve', 'ada', 403, 'forbidden'],
     ['tom', 'eve', 403, 'not_in_team'],
-  ] as const)('is refused if %s creates it for %s: %i %s', async (caller, who, status, code) => {
+  ] as const)('a request by %s for a reset link of %s is refused: %i %s', async (caller, who, status, code) => {
     const { as, directory, ...fixture } = await openUsersFixture();
     const path = `/users/${fixture[who].user.id}/reset-link`;
     for (const [method, body] of [['POST', { endSessions: true }] as const, ['DELETE', undefined] as const])

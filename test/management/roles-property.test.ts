@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Role, roleIn, roles } from '../../src/contract/roles.ts';
 import { openUsersFixture, type SignedInUser } from './people.ts';
 
-/** A call by one of the people about another, in one of the teams. */
+/** A call by one person that concerns another person, in one of the teams. */
 const call = fc.record({
   by: fc.nat(3),
   about: fc.nat(3),
@@ -13,7 +13,7 @@ const call = fc.record({
 });
 
 const role = fc.constantFrom(...roles);
-/** The role of each person in each team; `null` if they are not in it. */
+/** The role of each person in each team; `null` if the person is not in the team. */
 const world = fc.array(fc.array(fc.option(role), { minLength: 3, maxLength: 3 }), { minLength: 4, maxLength: 4 });
 
 test('no sequence of calls changes a team in which the caller is not an Admin', async () => {

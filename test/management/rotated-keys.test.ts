@@ -12,7 +12,7 @@ describe('a rotated key', () => {
   const day = 24 * 3_600_000;
 
   test.each(['Frontend', 'Mobile', 'Backend'] as const)(
-    'is accepted for a day next to its successor, and is then revoked: %s',
+    'a rotated key is accepted for a day next to its successor, and is then revoked: %s',
     async (type) => {
       const { call, path, clock, directory, application, store: accounts, accountStore } = await open();
       const old = (await call('POST', path, { type, name: 'Web' })).json;
@@ -40,7 +40,7 @@ describe('a rotated key', () => {
     },
   );
 
-  test('cannot be rotated again, and is revoked when its successor is rotated', async () => {
+  test('a rotated key cannot be rotated again, and is revoked when its successor is rotated', async () => {
     const { call, path, directory } = await open();
     const first = (await call('POST', path, { type: 'Backend' })).json;
     const second = (await call('POST', `${path}/${first.id}/rotate`)).json;
@@ -54,7 +54,7 @@ describe('a rotated key', () => {
     expect((await call('POST', `${path}/${second.id}/rotate`)).status).toBe(201);
   });
 
-  test('is not accepted for longer if it is rotated again after the deletion of its successor', async () => {
+  test('a second rotation, after the deletion of the successor, does not extend the accepted time', async () => {
     const { call, path, directory, clock } = await open();
     const old = (await call('POST', path, { type: 'Backend' })).json;
     const successor = (await call('POST', `${path}/${old.id}/rotate`)).json;
@@ -66,7 +66,7 @@ describe('a rotated key', () => {
     expect([old, again].map(({ key }) => directory.findKey(key)?.key.id)).toEqual([undefined, again.id]);
   });
 
-  test('cannot be an adopted token, which stays accepted', async () => {
+  test('an adopted token cannot be rotated, and stays accepted', async () => {
     const { call, path, directory, clock } = await open();
     const token = 'default:production.our-usual-password-1';
     const adopted = { token, type: 'Backend', environment: 'Production', name: 'Unleash' };
@@ -86,7 +86,7 @@ describe('a rotated key', () => {
     expect(directory.findKey(token)?.key.id).toBe(old.id);
   });
 
-  test('does not count towards the limit of the plan', async () => {
+  test('a rotated key does not count towards the limit of the plan', async () => {
     const { call, path, application } = await open();
     await call('PATCH', `/teams/${application.teamId}`, { plan: 'free' });
     const made: string[] = [];

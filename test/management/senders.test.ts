@@ -117,7 +117,7 @@ test('a sender is listed once after a restart, and removed after ninety days', a
   expect((await senders('checkout')).items).toEqual([]);
 });
 
-test('senders over the limit are merged into one, which the response reports', async () => {
+test('senders over the limit are merged into one sender, and the response reports the merge', async () => {
   const { send, senders } = await open();
   for (let each = 0; each < 27; each += 1) await send(`app${each}/1`, 'checkout');
   const { items, othersLeftOut } = await senders('checkout');
@@ -125,7 +125,7 @@ test('senders over the limit are merged into one, which the response reports', a
   expect(items).toContainEqual(expect.objectContaining({ name: '__other__', version: null }));
 });
 
-test('senders are deleted with their environment, and an unknown feature lacks senders', async () => {
+test('senders are deleted with their environment, and an unknown feature has no senders', async () => {
   const { api, send, senders } = await open();
   await send('app/1', 'checkout', 'Staging');
   await api('DELETE', '/environments/Staging', 204);

@@ -119,7 +119,7 @@ test('ending a sign-in ends only its own sessions, with an entry in the audit lo
   expect(items[0]).toMatchObject({ action: 'session.ended', actor: { id: ada.user.id }, target: { id: eve.user.id } });
 });
 
-test('the path of a user does not end a sign-in of another user', async () => {
+test('a sign-in cannot be ended through the path of another user', async () => {
   const fixture = await openUsersFixture();
   const { as, ada, eve, accountStore } = fixture;
   const session = await begin(fixture, ada, 'desk');

@@ -25,7 +25,7 @@ async function post(path: string, body: object, headers: object = {}): Promise<n
 
 const origin = 'https://shop.example';
 
-test('the status has the received packets and reports, and the refusals', async () => {
+test('the status has the numbers of received packets, reports and refusals', async () => {
   const id = await createApplication(service.http, access, { name: 'busy' });
   const { key } = await createKey(service.http, access, id, 'Mobile');
   const time = new Date().toISOString();
@@ -43,7 +43,7 @@ test('the status has the received packets and reports, and the refusals', async 
 describe('a sender with an unknown key', () => {
   const key = `fm_fe_${'c0ffee'.repeat(6)}abcd`;
 
-  test('is listed with key prefix, origin and environment', async () => {
+  test('an unknown key is listed with its prefix, and the origin and environment of its sender', async () => {
     for (let time = 0; time < 2; time += 1)
       expect(await post('/api/frontend/telemetry', { k: key, e: 'Prod' }, { origin })).toBe(404);
     const { items } = await read<{ items: unknown[] }>('/unattributed');

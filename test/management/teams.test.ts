@@ -7,7 +7,7 @@ import { refusal } from '../auth/fixture.ts';
 import { openUsersFixture } from './people.ts';
 
 describe('POST /teams', () => {
-  test('adds the user who creates the team, and their token reaches it immediately', async () => {
+  test('adds the user who creates the team, and the token of the user reaches the team immediately', async () => {
     const { as, ada, clock, directory, team } = await openUsersFixture();
     const { status, json, headers } = await as(ada, 'POST', '/teams', { name: 'New' });
     expect(status).toBe(201);
@@ -26,7 +26,7 @@ describe('POST /teams', () => {
     expect(directory.users.get(ada.user.id)).toMatchObject({ teams: [team.id, json.id], primaryTeam: team.id });
   });
 
-  test('adds the Admins of the team of a calling API key, and not the key', async () => {
+  test('adds the Admins of the team of a calling API key, but not the key itself', async () => {
     const { call, as, ada, bob, eve } = await openUsersFixture();
     const { status, json } = await call('POST', '/teams', { name: 'New', plan: 'free' });
     expect(status).toBe(201);

@@ -11,7 +11,7 @@ test.each([
   ['fixed', 'team', 'team', 200],
   ['fixed', 'team', 'free', 200],
   ['open', 'free', 'enterprise', 200],
-] as const)('with --plans %s an Admin changes the plan %s to %s: %i', async (plans, from, to, status) => {
+] as const)('--plans %s lets an Admin change the plan %s to %s: %i', async (plans, from, to, status) => {
   const { call, directory, team } = await openManageFixture(0, plans);
   await patchTeam(directory, team.id, { plan: from });
   const response = await call('PATCH', `/teams/${team.id}`, { plan: to });
@@ -38,7 +38,7 @@ test.each([
   },
 );
 
-test('the limits of a team list the limits of its plan, their use, and the settings of the service', async () => {
+test('the response lists the limits of the plan, the use of each limit, and the settings of the service', async () => {
   const { call, tokens, directory, team, application } = await openManageFixture(0, 'fixed');
   await patchTeam(directory, team.id, { plan: 'team' });
   await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -59,12 +59,12 @@ test('the limits of a team list the limits of its plan, their use, and the setti
   expect(json.settings).toContainEqual({
     setting: '--api-rate',
     value: 100,
-    words: 'Maximum API requests per second of a client with all of its tokens (0: unlimited)',
+    words: 'Maximum API requests per second of a client, over all of its tokens (0: unlimited)',
   });
   expect(json.settings).toContainEqual(expect.objectContaining({ setting: '--burst', value: 20_000 }));
 });
 
-test('the limits of a team allow an Admin to raise the plan with --plans open', async () => {
+test('the response says that an Admin can raise the plan with --plans open', async () => {
   const { call, team } = await openManageFixture(0, 'open');
   expect((await call('GET', `/teams/${team.id}/limits`)).json.canRaise).toBe(true);
 });

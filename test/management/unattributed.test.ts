@@ -13,7 +13,7 @@ async function openRefused() {
   return { ...fixture, seenBy };
 }
 
-test('only Admins and API keys of the first team see refusals without an application', async () => {
+test('refusals without an application are visible only to Admins and API keys of the first team', async () => {
   const { seenBy, ada, tom, otherTeamId, issueToken } = await openRefused();
   const whole = { keyPrefix: 'fm_fe_c0ffee', origin: claim.origin, userAgent: 'shop/1.0', environment: 'Secret' };
   expect(await seenBy(ada)).toMatchObject([whole]);
@@ -22,7 +22,7 @@ test('only Admins and API keys of the first team see refusals without an applica
   expect(await seenBy({ token: await issueToken('Admin', otherTeamId) })).toEqual([]);
 });
 
-test('an Admin sees refusals without an application once their team has become the oldest team', async () => {
+test('an Admin sees refusals without an application once the team of the Admin is the oldest team', async () => {
   const { seenBy, directory, application, team, ada, eve, bob, tom, otherTeamId } = await openRefused();
   for (const { user } of [ada, eve])
     await directory.change((tx) => tx.put('users', user.id, { ...user, teams: [...user.teams, otherTeamId] }));

@@ -65,7 +65,7 @@ async function open() {
   return { ...fixture, key: undefined };
 }
 
-test.each(table)('%s changes %s with %j: %i', async (caller, who, wanted, status, code) => {
+test.each(table)('the caller %s changes the user %s with %j: %i', async (caller, who, wanted, status, code) => {
   const { as, directory, team, otherTeamId, ...fixture } = await open();
   const { user } = fixture[who as 'eve'];
   const { id } = user;
@@ -153,7 +153,7 @@ test('a user without a password can neither prove nor set a password', async () 
 describe('a new password', () => {
   const change = { password: 'new password', currentPassword: 'old password' };
 
-  test('signs the user out everywhere', async () => {
+  test('a new password signs the user out everywhere', async () => {
     const { as, eve, store, accountStore, settings, ...fixture } = await open();
     const session = await beginSession({ accountStore, settings, eve } as UsersFixture);
     expect(store.sessions.get(session.key)).toBeDefined();
@@ -167,7 +167,7 @@ describe('a new password', () => {
     expect(items[0]).toMatchObject({ action: 'user.password-changed', target, factors: ['password'] });
   });
 
-  test('cannot be set by a caller who knows only an earlier password', async () => {
+  test('a caller who knows only an earlier password cannot set a new password', async () => {
     const { slowly, as, ada, eve, directory } = await open();
     const path = `/users/${eve.user.id}`;
     const late = await slowly(eve, 'PATCH', path, change);
@@ -178,7 +178,7 @@ describe('a new password', () => {
     expect(directory.users.get(eve.user.id)?.passwordHash).toBe(passwordHash);
   });
 
-  test('is set by only one of two concurrent requests', async () => {
+  test('one of two concurrent requests sets the password, and the other is refused', async () => {
     const { as, eve } = await open();
     const path = `/users/${eve.user.id}`;
     const both = await Promise.all([as(eve, 'PATCH', path, change), as(eve, 'PATCH', path, change)]);

@@ -50,7 +50,7 @@ describe('POST /users', () => {
   });
 
   test.each(['ada@example.com', 'ADA@example.COM', 'tom@example.com'])(
-    'refuses the e-mail address %s, which is taken',
+    'refuses the e-mail address %s, which another user has',
     async (email) => {
       const { as, ada } = await openUsersFixture();
       const response = await as(ada, 'POST', '/users', { ...zoe, email });
@@ -134,7 +134,7 @@ describe('GET /users', () => {
     expect(await seen(tom)).toEqual([bob, tom].map(({ user }) => user.id));
   });
 
-  test('lists every lasting user exactly once in pages while other users are created and deleted', async () => {
+  test('lists every user who stays exactly once in pages while other users are created and deleted', async () => {
     const { pages, addUser, as, ada, bob, eve } = await openUsersFixture();
     const fay = (await addUser('Fay')).user;
     const seen = await pages('/users', 2, async (page) => {

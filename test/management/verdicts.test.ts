@@ -130,7 +130,7 @@ test('the verdict is cannot_tell while a sender with a wrong clock names the fea
   expect(await verdict('checkout')).toMatchObject({ kind: 'safe_to_remove' });
 });
 
-test('one_variant is reported with its environments, unless snoozed, permanent or archived', async () => {
+test('one_variant is reported with its environments, unless the feature is snoozed, permanent or archived', async () => {
   const { clock, report, verdict, declare, change, overview } = await open();
   await declare('checkout');
   await report({ checkout: { on: 1, off: 1 } }, 'web/1', 'Staging');
@@ -169,7 +169,7 @@ test('one_variant is reported with its environments, unless snoozed, permanent o
   });
 });
 
-test('the verdict on an undeclared name has the most similar declared name', async () => {
+test('the verdict on an undeclared name suggests the most similar declared name', async () => {
   const { declare, report, verdict, refused } = await open();
   await declare('checkout');
   await report({ chekcout: { on: 1 } });

@@ -61,7 +61,7 @@ test('private views of a former member and of a deleted API key are deleted', as
   expect((await as(ada, 'GET', path)).json).toMatchObject({ items: [{ name: 'Ours', by: null }] });
 });
 
-test('the number and the size of views are limited, and a view cannot be an address', async () => {
+test('the number and the size of views are limited, and a view cannot lead to another site', async () => {
   const { as, eve, path } = await openViews();
   for (let count = 0; count < maxViews; count += 1) await as(eve, 'POST', path, newView);
   expect(await as(eve, 'POST', path, newView)).toMatchObject(refusal(403, 'plan_limit'));

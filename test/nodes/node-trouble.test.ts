@@ -66,16 +66,19 @@ needing('faketime', 'postgresql').describe('a node whose clock is wrong', () => 
   test.each([
     ['+8s', 'ahead of'],
     ['-8s', 'behind'],
-  ])('is refused at %s, and writes nothing, neither locally nor to PostgreSQL', async (shift, way) => {
-    const data = join(freshDirectory(), 'data');
-    const { code, stdout, stderr } = await serveAt(shift, data);
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(new RegExp(`clock of this machine is [78]\\.\\d s ${way} PostgreSQL's; the limit is 5 s`));
-    expect(existsSync(data) ? readdirSync(data) : []).toEqual([]);
-    expect(await database.query('SELECT 1 FROM fm_node UNION ALL SELECT 1 FROM fm_stream', [], postgresUrl)).toEqual(
-      [],
-    );
-  });
+  ])(
+    'a node whose clock is off by %s refuses to start, and writes nothing on disk or to PostgreSQL',
+    async (shift, way) => {
+      const data = join(freshDirectory(), 'data');
+      const { code, stdout, stderr } = await serveAt(shift, data);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(new RegExp(`clock of this machine is [78]\\.\\d s ${way} PostgreSQL's; the limit is 5 s`));
+      expect(existsSync(data) ? readdirSync(data) : []).toEqual([]);
+      expect(await database.query('SELECT 1 FROM fm_node UNION ALL SELECT 1 FROM fm_stream', [], postgresUrl)).toEqual(
+        [],
+      );
+    },
+  );
 });
 
 test.each([3_700_000, -7_200_000])(

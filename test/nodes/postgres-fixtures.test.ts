@@ -33,7 +33,7 @@ describe.each(fixtures)('the database of $name', ({ name, stored }) => {
     await server.query(dumpOf(name), [], url);
   });
 
-  test('is migrated to the tables of this version', async () => {
+  test('migration creates the tables of this version', async () => {
     const { code, stdout } = await runBinary(['postgres', 'migrate', '--postgres', url, '--json']);
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ to: postgresLayout })]);
     const fresh = await server.database();
@@ -62,7 +62,7 @@ describe.each(fixtures)('the database of $name', ({ name, stored }) => {
 });
 
 describe('the latest dump of a database', () => {
-  test('has rows in every table', async () => {
+  test('each table contains rows', async () => {
     const server = await Postgres.start();
     const url = await server.database();
     await server.query(dumpOf(fixtures.at(-1)!.name), [], url);

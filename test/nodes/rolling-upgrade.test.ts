@@ -112,7 +112,7 @@ describe('nodes of two releases on one PostgreSQL', () => {
     await clients.rounds(3);
   });
 
-  test('can be downgraded and upgraded again', async () => {
+  test('start again after a downgrade and after another upgrade', async () => {
     const [, , third] = nodes as [Node, Node, Node];
     await replace(third, before);
     await clients.rounds(6);

@@ -34,7 +34,7 @@ needing('postgresql').describe('a node', () => {
     ],
     ['several workers', async () => ['--postgres', postgresUrl, '--workers', '2'], /--workers 2/],
   ];
-  test.each(refusals)('is refused with %s, and writes nothing', async (_, args, words) => {
+  test.each(refusals)('a node refuses to start with %s, and writes nothing', async (_, args, words) => {
     const data = join(freshDirectory(), 'empty');
     const ended = await serve(data, await args());
     expect(ended).toMatchObject({ code: expect.any(Number), stderr: expect.stringMatching(words) });
@@ -57,7 +57,7 @@ needing('postgresql').describe('a node', () => {
     expect(warnings.map((line) => JSON.parse(line).missing)).toEqual(missing.length === 0 ? [] : [missing]);
   });
 
-  test('is refused on the directory of a single machine', async () => {
+  test('a node refuses to start on the directory of a single machine', async () => {
     const data = join(freshDirectory(), 'single');
     await prepare(data);
     const ended = await serve(data, ['--postgres', postgresUrl]);
@@ -65,19 +65,19 @@ needing('postgresql').describe('a node', () => {
     expect(filesIn(data)).not.toContain('spool');
   });
 
-  test('is refused on the directory of another database', async () => {
+  test('a node refuses to start on the directory of another database', async () => {
     const ended = await serve(node, ['--postgres', await newDatabase()]);
     expect(ended.code).not.toBe(0);
     expect(ended.stderr).toMatch(/was used with another database/);
   });
 
-  test('does not start as a single machine', async () => {
+  test('the directory of a node does not start as a single machine', async () => {
     const ended = await serve(node, []);
     expect(ended.code).not.toBe(0);
     expect(ended.stderr).toMatch(/--postgres/);
   });
 
-  test('is refused on a copy of a directory in use, or the other node is refused', async () => {
+  test('only one of a node and a node on a copy of its directory runs', async () => {
     const running = await startBinary({ data: node, args: ['--postgres', postgresUrl] });
     const copy = join(freshDirectory(), 'copy');
     cpSync(node, copy, { recursive: true });

@@ -56,7 +56,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) await stop(node);
   });
 
-  test('have all records created on one of them, and each reports the counts of all', async () => {
+  test('share all records created on one of them, and each reports the counts of all', async () => {
     for (const node of nodes) {
       for (let time = 0; time < 5; time += 1) await sendPacket(node);
       await sendReport(node);

@@ -45,7 +45,7 @@ describe('the Containerfile', () => {
     expect(() => checkPublicUrls(read)).toThrow('without --auth-url');
   });
 
-  test('has a health check that detects a stopped service', async () => {
+  test('defines a health check that detects a stopped service', async () => {
     const command: string[] = JSON.parse(textOf('HEALTHCHECK').replace(/^.*?CMD\s+/s, ''));
     const binary = await startBinary();
     const check = () => {

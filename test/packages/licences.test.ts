@@ -98,16 +98,16 @@ describe('the text of a licence', () => {
     return folder;
   }
 
-  test.each(['LICENSE', 'LICENCE.md', 'license.txt', 'LICENSE-MIT', 'COPYING'])('is read from %s', (name) => {
+  test.each(['LICENSE', 'LICENCE.md', 'license.txt', 'LICENSE-MIT', 'COPYING'])('the text is read from %s', (name) => {
     expect(licenceText(root, packageWith({ [name]: `${text}\n` }), 'some')).toBe(text);
   });
 
-  test('is read from the section of the README', () => {
+  test('the text is read from the section of the README', () => {
     const readme = `# some\n\nWords.\n\n## License\n\n${text}\n\n## More\n\nOther words.\n`;
     expect(licenceText(root, packageWith({ 'README.md': readme }), 'some')).toBe(text);
   });
 
-  test('is read from packaging/licences for a package without a licence file', () => {
+  test('the text is read from packaging/licences for a package without a licence file', () => {
     const project = freshDirectory();
     mkdirSync(join(project, 'packaging/licences'), { recursive: true });
     writeFileSync(join(project, 'packaging/licences/@some-thing.txt'), text);
@@ -115,7 +115,7 @@ describe('the text of a licence', () => {
   });
 
   test.each([[{}], [{ 'README.md': '# some\n\n## License\n\nMIT\n' }], [{ 'license-checker.js': text }]])(
-    'is missing in %j, and packaging fails',
+    'packaging fails if the text is missing in %j',
     (files) => {
       expect(() => licenceText(root, packageWith(files), 'some')).toThrow(
         /some is published without its licence text; add it to .*packaging\/licences\/some\.txt/,

@@ -30,7 +30,7 @@ describe('the packages of an executable', () => {
     run('dpkg-deb', '--extract', deb(), installed);
   }, 300_000);
 
-  test('are reproducible by any user in any folder, and their checksums are listed', () => {
+  test('any user in any folder builds the same packages, and their checksums are listed', () => {
     const later = new Date();
     utimesSync(requireBinary(), later, later);
     const again = elsewhere(() => packagesOf('1.2.3'));
@@ -41,7 +41,7 @@ describe('the packages of an executable', () => {
     );
   }, 300_000);
 
-  test('have a working executable, and entries owned by root with the time of the commit', () => {
+  test('contain a working executable, and entries owned by root with the time of the commit', () => {
     expect(run(join(unpacked, 'flagmeter'), 'version')).toContain('linux x64');
     expect(run(join(installed, 'usr/bin/flagmeter'), 'version')).toContain('linux x64');
     const listed = run(

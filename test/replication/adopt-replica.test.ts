@@ -85,7 +85,7 @@ function restore(
   );
 }
 
-/** Stops a node, without contacting PostgreSQL, which is gone. */
+/** Stops a node without contacting PostgreSQL, which no longer exists. */
 async function end(node: TestNode): Promise<string> {
   ended(node);
   await node.kill();
@@ -116,7 +116,7 @@ describe('an empty database filled from a replica', () => {
     expect(names.map(({ name }) => name)).toEqual(expect.arrayContaining(['three', 'two']));
   });
 
-  it('has the last heartbeat of each node in the lost database', async () => {
+  it('includes the last heartbeat of each node in the lost database', async () => {
     const url = await newDatabase();
     const [one, two] = [await startNode(url, 'one'), await startNode(url, 'two')];
     const earlier = await startNode(url, 'earlier');
@@ -159,7 +159,7 @@ describe('an empty database filled from a replica', () => {
     await expectCounts(await restartNode(url, data), { f: 3 });
   });
 
-  it('can be filled after an interruption at any point, while nodes wait', async () => {
+  it('accepts a second attempt after an interruption at any point, while nodes wait', async () => {
     const url = await newDatabase();
     const [one, two] = [await startNode(url, 'one'), await startNode(url, 'two')];
     one.count('f', 1);
@@ -184,7 +184,7 @@ describe('an empty database filled from a replica', () => {
     }
   });
 
-  it('is the only database that can be filled: other databases are refused unchanged, even the database of the node', async () => {
+  it('accepts the replica; all other databases refuse it unchanged, even the database of the node', async () => {
     const url = await newDatabase();
     const one = await startNode(url, 'one');
     one.count('f', 1);
@@ -243,7 +243,7 @@ describe('data that PostgreSQL has lost', () => {
     return { url, data, two };
   }
 
-  it('is set aside by each node before it loads other content, and can be restored', async () => {
+  it('each node sets lost data aside before it loads other content, and the data can be restored', async () => {
     const { url, data, two } = await wentBack();
     await expectCounts(two, { f: 1 });
     const folder = join(two.data, 'set-aside');
@@ -258,7 +258,7 @@ describe('data that PostgreSQL has lost', () => {
       await expectCounts(node, { f: 101 });
   });
 
-  it('is not the first choice if the replica has later accounts', async () => {
+  it('another replica is the first choice if it has later accounts', async () => {
     const { two } = await wentBack();
     await expectCounts(two, { f: 1 });
     const data = await end(two);
@@ -272,7 +272,7 @@ describe('data that PostgreSQL has lost', () => {
     expect(await names()).toEqual(['replica', kept]);
   });
 
-  it('stays in the replica if the disk has no space for it, and the node reports why', async () => {
+  it('lost data stays in the replica if the disk has no space for a copy, and the node reports why', async () => {
     const { url, data } = await wentBack();
     const one = await restartNode(url, data, { free: () => 2 ** 20 });
     const { trouble } = await one.until((told) => told.trouble?.startsWith('Cannot set aside') === true);

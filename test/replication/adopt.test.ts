@@ -34,7 +34,7 @@ let data: string;
 
 const key = new PostgresKey(Buffer.alloc(32, 7));
 const identity = Buffer.alloc(16, 3);
-/** The identity of a section of an import, which is a permanent message. */
+/** The identity of a section of an import. Such a section is a permanent message. */
 const part = Buffer.alloc(16, 4);
 const sentAt = Date.UTC(2026, 0, 1);
 
@@ -151,7 +151,7 @@ async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: 
 const everything = async () => ({ accounts: await accountsIn(data), usage: await usageIn(data) });
 
 describe('the store of a single machine', () => {
-  test('is moved unchanged, and other nodes receive all of it', async () => {
+  test('the move changes nothing, and other nodes receive the whole store', async () => {
     const before = await everything();
     expect(before.accounts.length).toBeGreaterThan(30);
     expect(before.usage.length).toBeGreaterThan(60);
@@ -164,14 +164,14 @@ describe('the store of a single machine', () => {
     expect(text).not.toContain(privatePart);
   });
 
-  test('is moved once: a second attempt reports this, and changes nothing', async () => {
+  test('a second move reports the first one, and changes nothing', async () => {
     const { engine } = await move();
     const [before] = await postgres.query('SELECT * FROM fm_snapshot', [], url);
     expect(await move()).toEqual({ engine });
     expect(await postgres.query('SELECT * FROM fm_snapshot', [], url)).toEqual([before]);
   });
 
-  test('is moved with its messages: a repetition does not count on another node', async () => {
+  test('the move includes message ids: a repetition does not count on another node', async () => {
     await move();
     const usage = openReplicaStore(await joinAnother());
     const known = Array.from(usage.messageTimes.getKeys(), (each) => each.subarray(0, 16).toString('hex'));
@@ -180,7 +180,7 @@ describe('the store of a single machine', () => {
     await usage.lmdb.close();
   });
 
-  test('can be moved after an interruption at any point', async () => {
+  test('the move continues after an interruption at any point', async () => {
     const before = await everything();
     const fixture = data;
     let interrupted = 0;
@@ -202,7 +202,7 @@ describe('the store of a single machine', () => {
     expect(interrupted).toBeGreaterThan(15);
   });
 
-  test('is moved in its current state if it counted after an interruption', async () => {
+  test('the move takes the current state if the machine counted after an interruption', async () => {
     await expect(move(failing(connect(), isUpload))).rejects.toThrow('interrupted');
     const usage = openReplicaStore(data);
     transact(usage.lmdb, () => putMessage(usage, { identity, at: sentAt + 1_000_000 }));

@@ -68,7 +68,7 @@ describe('a process whose stream was closed', () => {
     await expectCounts(await restart(url, one), { f: 11 });
   });
 
-  it('has its remaining deltas shipped even if other nodes have forgotten the names of its series', async () => {
+  it('ships its remaining deltas even if other nodes have forgotten the names of its series', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.count('f', 1);
@@ -113,7 +113,7 @@ describe('a process whose stream was closed', () => {
 });
 
 describe('a copied directory', () => {
-  it('is refused if PostgreSQL has more deltas of one of its streams, and nothing counts twice', async () => {
+  it('a copy refuses to start if PostgreSQL has more deltas of one of its streams, and nothing counts twice', async () => {
     const url = await newDatabase();
     const two = await start(url);
     const one = await start(url);
@@ -137,39 +137,36 @@ describe('a copied directory', () => {
   it.each([
     ['shipped after the copy, if the copy has shipped the same deltas', true],
     ['held, if the copy has shipped other deltas', false],
-  ])(
-    'is refused to the original while a copy runs, and counts that only the original has are %s',
-    async (_, isSame) => {
-      const url = await newDatabase();
-      const one = await start(url, { name: 'one' });
-      one.count('f', 1);
-      await expectCounts(one, { f: 1 });
-      one.session.fault = () => 'refused';
-      if (isSame) one.session.fault = (name) => (name.startsWith('fm-append') ? 'refused' : undefined);
-      else await one.until(({ status }) => !status.postgres.connected); // Nothing is sealed from now on.
-      one.count('f', 10);
-      await expect.poll(() => one.spool.stream(one.stream)?.sealed).toBe(isSame ? 2 : 1);
-      one.session.fault = () => 'refused';
-      await one.until(({ status }) => !status.postgres.connected);
-      const data = copyDirectory(one.data);
-      one.count('f', 100);
-      await postgres.query(`UPDATE fm_node SET beat_at = beat_at - interval '3 s'`, [], url);
-      const copy = await start(url, { data, name: 'copy' });
-      copy.count('f', 1000);
-      await expectCounts(copy, { f: 1011 });
-      one.session.fault = () => undefined;
-      await one.until(({ refuses }) => refuses === 'copied');
-      const next = 'this node counts nothing while the other process runs, and keeps its earlier counts';
-      expect(one.lines).toContainEqual(
-        expect.objectContaining({ msg: 'another process uses the directory of this node', next }),
-      );
-      await kill(url, copy);
-      const again = await restart(url, one);
-      if (isSame) return expectCounts(again, { f: 1111 });
-      await again.until(({ refuses }) => refuses === 'copied');
-      expect(logged(again, 'error')).toEqual([expect.stringContaining('This node keeps its counts')]);
-      expect(again.spool.stream(one.stream)).toMatchObject({ sealed: 2, acknowledged: 1 });
-      await expectCounts(again, { f: 1011 });
-    },
-  );
+  ])('the original is refused while a copy runs, and counts that only the original has are %s', async (_, isSame) => {
+    const url = await newDatabase();
+    const one = await start(url, { name: 'one' });
+    one.count('f', 1);
+    await expectCounts(one, { f: 1 });
+    one.session.fault = () => 'refused';
+    if (isSame) one.session.fault = (name) => (name.startsWith('fm-append') ? 'refused' : undefined);
+    else await one.until(({ status }) => !status.postgres.connected); // Nothing is sealed from now on.
+    one.count('f', 10);
+    await expect.poll(() => one.spool.stream(one.stream)?.sealed).toBe(isSame ? 2 : 1);
+    one.session.fault = () => 'refused';
+    await one.until(({ status }) => !status.postgres.connected);
+    const data = copyDirectory(one.data);
+    one.count('f', 100);
+    await postgres.query(`UPDATE fm_node SET beat_at = beat_at - interval '3 s'`, [], url);
+    const copy = await start(url, { data, name: 'copy' });
+    copy.count('f', 1000);
+    await expectCounts(copy, { f: 1011 });
+    one.session.fault = () => undefined;
+    await one.until(({ refuses }) => refuses === 'copied');
+    const next = 'this node counts nothing while the other process runs, and keeps its earlier counts';
+    expect(one.lines).toContainEqual(
+      expect.objectContaining({ msg: 'another process uses the directory of this node', next }),
+    );
+    await kill(url, copy);
+    const again = await restart(url, one);
+    if (isSame) return expectCounts(again, { f: 1111 });
+    await again.until(({ refuses }) => refuses === 'copied');
+    expect(logged(again, 'error')).toEqual([expect.stringContaining('This node keeps its counts')]);
+    expect(again.spool.stream(one.stream)).toMatchObject({ sealed: 2, acknowledged: 1 });
+    await expectCounts(again, { f: 1011 });
+  });
 });

@@ -12,7 +12,7 @@ describe('the time through which a replica is complete', () => {
     completeness.followed({ isAtEnd: true, isLoaded, through });
   }
 
-  it('is unknown before the log was applied to its end', () => {
+  it('completeness is unknown before the log was applied to its end', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     completeness.followed({ isAtEnd: false, isLoaded: false, through: completeness.shown() });
@@ -21,7 +21,7 @@ describe('the time through which a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('is the minimum of all streams', () => {
+  it('completeness is the minimum of all streams', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     follow(completeness, 70);
@@ -30,7 +30,7 @@ describe('the time through which a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('does not advance while a delta is being shipped', () => {
+  it('the time does not advance while a delta is being shipped', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     completeness.asked({ acknowledged: 1, throughSeq: 2, through: 300 });
@@ -38,7 +38,7 @@ describe('the time through which a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('is unknown after a snapshot was loaded, until the end of the log is reached again', () => {
+  it('a loaded snapshot makes completeness unknown until the end of the log is reached again', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     follow(completeness);
@@ -48,7 +48,7 @@ describe('the time through which a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('is unknown while PostgreSQL lacks deltas of its own stream that it had', () => {
+  it('completeness is unknown while PostgreSQL lacks deltas of the node that it had before', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 5, 100);
     follow(completeness);

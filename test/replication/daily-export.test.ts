@@ -19,7 +19,7 @@ const { describe, it } = needing('postgresql');
 
 const today = Math.floor(Date.now() / 86_400_000);
 const yesterday = today - 1;
-/** Returns the first minute of a day, in which `TestNode` counts. */
+/** Returns the first minute of a day, relative to the minute in which `TestNode` counts. */
 const on = (day: number) => day * 1440 - minute;
 
 const columns = 'feature, variant, checks::int, used::int, viewed::int, users::int';
@@ -152,7 +152,7 @@ describe('usage by days in SQL', () => {
     expect(await exportFrom(one)).toEqual({ days: 0, rows: 0 });
   });
 
-  it('has the users of variants and features', async () => {
+  it('includes the users of variants and features', async () => {
     const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     const day = Math.floor(minute / 1440);
@@ -190,7 +190,7 @@ describe('usage by days in SQL', () => {
     expect(await inSql(url, yesterday)).toEqual(inReport(two, yesterday));
   });
 
-  it('is corrected by late counts, and a later position is never replaced by an earlier one', async () => {
+  it('includes late counts, and an earlier position never replaces a later one', async () => {
     const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     const wanted = await fill(one, two, 20);
@@ -233,7 +233,7 @@ describe('usage by days in SQL', () => {
     expect(await change('SELECT 1 FROM fm_day')).toEqual([]);
   });
 
-  it('has the counts of a version that did not list changed days', async () => {
+  it('includes the counts of a version that did not list changed days', async () => {
     const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two, 20);
@@ -245,7 +245,7 @@ describe('usage by days in SQL', () => {
     expect(await inSql(url, yesterday)).toEqual(inReport(one, yesterday));
   });
 
-  it('is hidden from roles without rights, and reveals nothing else', async () => {
+  it('reveals nothing to roles without rights', async () => {
     const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two, 20);

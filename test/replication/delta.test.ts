@@ -154,7 +154,7 @@ test('an invalid row does not affect other rows of its kind', () => {
   expect(refused).toEqual([['counts', 'it has invalid counts', '[2,4,-1,0,0]']]);
 });
 
-/** Reads a body that no node has written: it is a valid delta or unreadable. */
+/** Reads an arbitrary body. It must be a valid delta or fail with `DeltaUnreadable`. */
 function readAnything(body: Uint8Array): void {
   try {
     const read = decodeDelta(body, body.length % 2 === 0 ? undefined : () => {});

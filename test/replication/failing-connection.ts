@@ -1,7 +1,7 @@
 import type { Connection, PostgresSession } from '../../src/replication/postgres/connection.ts';
 import type { Run, Statement } from '../../src/replication/postgres/session.ts';
 
-/** Returns a connection that is lost after a call succeeded. Calls that create tables are exempt. */
+/** Returns a connection that is lost after calls for which `isIt` returns true, except when tables are created. */
 export function failing(connection: Connection, isIt: (call: number, text: string) => boolean): PostgresSession {
   let calls = -1;
   async function interrupt<T>(text: string, action: () => Promise<T>): Promise<T> {

@@ -5,8 +5,8 @@ import type { QueryResult, Run, Statement } from '../../src/replication/postgres
 /**
  * A fault of a statement, or of its transaction.
  * - `refused`: the statement is not sent
- * - `lost`: it runs, but its response is lost
- * - `killed…`: the process is killed before or after it runs
+ * - `lost`: the statement runs, but its response is lost
+ * - `killed…`: the process is killed before or after the statement runs
  * - `late`, for the first statement of a transaction: the response is lost, and the server commits after the next such
  *   transaction has begun
  */

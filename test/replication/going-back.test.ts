@@ -42,7 +42,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
     await expectCounts(again, { f: 11, g: 100 });
     await goBack();
     await again.until(({ status }) => status.rebases > 0);
-    // A report during this time has everything, or is refused.
+    // A report during this time is complete or refused.
     const isReported = await again.node.freshen().then(
       () => true,
       () => false,
@@ -54,14 +54,14 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
     expect(logged(two, 'warn')).toContain('reloading the replica');
   });
 
-  it('is not managed if it lacks deltas that nodes no longer keep, and loses them only when its streams are closed', async () => {
+  it('allows no changes until the streams whose deltas are lost are closed', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     const goBack = await copyDatabase(url);
     one.count('lost', 1);
     one.meet('lost', 7);
     await expectCounts(one, { lost: 1 });
-    await one.node.freshen(); // Notes in the spool what PostgreSQL has.
+    await one.node.freshen(); // Stores in the spool which deltas PostgreSQL has.
     one.forgetAcknowledged();
     await goBack();
     one.count('f', 10);
@@ -87,7 +87,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
 });
 
 describe('a replica', () => {
-  it('is loaded from a snapshot if the log begins later', async () => {
+  it('loads a snapshot if the log begins later than the replica', async () => {
     const url = await newDatabase();
     const one = await start(url);
     for (let index = 0; index < 20; index += 1) one.count(`f${index}`, index + 1);
@@ -198,7 +198,7 @@ it('a forgotten person is removed from PostgreSQL an hour later, even if the log
 });
 
 describe('a process', () => {
-  it('is refused on a copy of a directory that another process uses', async () => {
+  it('refuses to start on a copy of a directory that another process uses', async () => {
     const url = await newDatabase();
     const one = await start(url, { name: 'left' });
     one.count('f', 1);
@@ -212,7 +212,7 @@ describe('a process', () => {
     expect(await postgres.query('SELECT 1 FROM fm_stream', [], url)).toHaveLength(1);
   });
 
-  it('is listed in reports by its directory after it stopped, if others share its name', async () => {
+  it('appears in reports under its directory after it stopped, if others share its name', async () => {
     const url = await newDatabase();
     const stopped = [];
     for (const name of ['a', 'a', 'b', 'c']) stopped.push(await start(url, { name }));
@@ -226,7 +226,7 @@ describe('a process', () => {
     expect(new Set(mayBeCounting)).toEqual(new Set([`a (${one})`, `a (${another})`, 'b', `c (${alike})`]));
   });
 
-  it('is not listed permanently after it deregistered', async () => {
+  it('disappears from the list some time after it deregistered', async () => {
     const url = await newDatabase();
     const session = connect(url);
     onTestFinished(() => session.close());
@@ -246,7 +246,7 @@ describe('a process', () => {
     expect(rows.map(({ directory }) => directory)).toEqual(['left lately', 'not shipped', 'silent']);
   });
 
-  it('is refused if its clock is wrong', async () => {
+  it('refuses to start if its clock is wrong', async () => {
     const url = await newDatabase();
     const node = await start(url, { clockMs: 6000 });
     expect(node.told?.refusal).toMatch(/[56]\.\d s ahead of PostgreSQL's/);

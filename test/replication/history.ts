@@ -20,7 +20,7 @@ export const features = ['a', 'b', 'c', '__proto__'];
 const streamNumber = fc.nat({ max: 2 });
 const person = fc.constantFrom(...people);
 const counts = fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 9 }), fc.nat({ max: 9 }));
-// Eighths add up without rounding, in any order.
+// Sums of eighths have no rounding error, in any order.
 const eighths = fc.integer({ min: -1000, max: 1000 }).map((value) => value / 8);
 const sent: fc.Arbitrary<TestPacket> = fc.record({
   environment: fc.constantFrom(...environments),

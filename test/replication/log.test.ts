@@ -44,7 +44,7 @@ describe('an entry that is not a delta', () => {
     const appender = new LogAppender(connection);
     const mint = (person: number) => appender.mint(loggedMint(createMint(person)));
     const first = mint(0);
-    await connection.query({ text: 'SELECT 1' }); // The first entry is on its way.
+    await connection.query({ text: 'SELECT 1' }); // The first entry was sent, but not committed.
     const others = await Promise.all(Array.from({ length: 99 }, (_, at) => mint(at + 1)));
     expect(await first).toBe(1);
     expect(new Set(others)).toEqual(new Set([2]));
@@ -52,7 +52,7 @@ describe('an entry that is not a delta', () => {
     expect(await kinds(url)).toEqual(['mint', 'mint']);
   });
 
-  it('is applied by the requesting node when it resolves', async () => {
+  it('resolves once the requesting node has applied it', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const mint = createMint(3);
@@ -67,7 +67,7 @@ describe('an entry that is not a delta', () => {
     await expectCounts(one, {});
   });
 
-  it('is refused while PostgreSQL is away', async () => {
+  it('rejects while PostgreSQL is away', async () => {
     const url = await newDatabase();
     const one = await start(url);
     one.side.fault = () => 'refused';

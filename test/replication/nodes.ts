@@ -69,7 +69,7 @@ export async function closeStreams(url: string, { spool }: TestNode): Promise<vo
   await postgres.query(close, [spool.directory], url);
 }
 
-/** Resolves when the reports of a node are as wanted. */
+/** Resolves when the reports of a node have the wanted counts. */
 export async function expectCounts(node: TestNode, wanted: Record<string, number>): Promise<void> {
   await expect
     .poll(

@@ -13,10 +13,7 @@ import { countsCodec, decodeMinute, measurementCodec, seriesPerEnvironment } fro
 import type { HashedId } from '../../src/storage/lmdb/instances.ts';
 import { chunkValueBytes, environmentOrdinal, writeChunk } from '../../src/storage/lmdb/sketches.ts';
 
-/**
- * A delta that is being filled from batches, cell by cell, without a spool. It does the minimum that the format
- * requires.
- */
+/** A delta that is being filled from batches, cell by cell, without a spool. Supports only what the format requires. */
 export class OpenDelta {
   readonly #content = {
     series: [] as Delta['series'][number][],
@@ -79,7 +76,7 @@ export class OpenDelta {
     this.#content.totals.push(...envelope.totals);
   }
 
-  /** Adds a batch of a person who is not known yet. */
+  /** Adds a batch with an instance id unknown to the node. */
   addUnresolved(id: HashedId, seconds: number, envelope: Envelope): void {
     this.add({ ...envelope, users: undefined, exposures: undefined });
     const minutes = new Map<number, number>();

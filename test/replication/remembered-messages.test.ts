@@ -10,8 +10,8 @@ const identity = Buffer.alloc(16, 5);
 test('a message that adds nothing excludes its retry, and nothing else', () => {
   const { log, one, other, node } = setUp();
   for (const stream of [one, other]) {
-    stream.send(packet(), start); // The count of a process that can be one of several identical ones.
-    // The same count with an identity, for a retry on another node.
+    stream.send(packet(), start); // Has no identity: it can come from any of several identical processes.
+    // The same count is sent with an identity, for a retry on another node.
     stream.sendMessage(packet({ f: {} }), identity, start);
     stream.ship(log, start);
   }

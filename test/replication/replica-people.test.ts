@@ -29,7 +29,7 @@ describe('uses of an instance id unknown to their node', () => {
     expect(listExposures(node.store, ['ann'])[0]).toEqual(['ann', 1, rows]);
   });
 
-  test('are not restored by a duplicate mint in the log', () => {
+  test('a duplicate mint in the log does not restore the uses', () => {
     const { log, node } = setUp();
     const later = createMint('ann', 2, start, day);
     appendMints(log, mint, later);
@@ -45,7 +45,7 @@ describe('uses of an instance id unknown to their node', () => {
 describe('a forgotten person', () => {
   const nothing = ['ann', 1, {}];
 
-  test('stays forgotten despite late deltas, and is counted again afterwards', () => {
+  test('late deltas do not restore a forgotten person, and later uses count again', () => {
     const { log, one, other, node } = setUp();
     const mint = createMint('ann', 1, start, day);
     appendMints(log, mint);
@@ -67,7 +67,7 @@ describe('a forgotten person', () => {
     expect(listExposures(node.store, ['ann'])[0]).not.toEqual(nothing);
   });
 
-  test('stays listed until every stream has applied the entry; an earlier delta then has no effect on people', () => {
+  test('the list keeps a person until every stream has applied the entry; an earlier delta then changes no people', () => {
     const { log, one, other, node } = setUp();
     appendForget(log, 'ann');
     appendHorizon(log, start, 0);

@@ -16,7 +16,7 @@ describe('the order of entries', () => {
     ['omits an entry', [0, 2]],
     ['starts too late', [1]],
     ['repeats an entry', [0, 0]],
-  ])('is enforced: a list that %s is not applied at all', (_, places) => {
+  ])('a list that %s is not applied at all', (_, places) => {
     const { log, one, node } = setUp();
     for (let each = 0; each < 3; each += 1) {
       one.send(packet(), start);
@@ -27,7 +27,7 @@ describe('the order of entries', () => {
     expect(sumChecks(node)).toEqual({});
   });
 
-  test('is kept across a restart, with the id of the last entry', async () => {
+  test('the position and the id of the last entry survive a restart', async () => {
     const { log, one, node } = setUp();
     one.send(packet(), start);
     one.ship(log, start);
@@ -105,7 +105,7 @@ describe('a message', () => {
     [-9, 1],
     [10, 2],
     [-10, 2],
-  ])('has a copy %i minutes later on another node: together they count %i times', (minutes, times) => {
+  ])('a message and its copy %i minutes later on another node count %i times together', (minutes, times) => {
     const { log, one, other, node } = setUp();
     const at = start + 60 * minute;
     one.sendMessage(packet({ person: 'ann', m: { load: 2 } }), identity, at);
@@ -118,7 +118,7 @@ describe('a message', () => {
     expect(rows['checkout/on']!.checks).toBe(times);
   });
 
-  test('is forgotten only once no stream can ship it again', () => {
+  test('a message is forgotten only once no stream can ship it again', () => {
     const { log, one, other, node } = setUp();
     one.sendMessage(packet(), identity, start);
     one.ship(log, start);
@@ -184,7 +184,7 @@ describe('invalid content', () => {
   const head = { stream: 'one', seq: 1, since: 0, version: 1, through: start };
   const bucket = encodeBucket(bucketWidth.minute, start / minute);
 
-  test('is refused row by row, and the rest counts', () => {
+  test('invalid rows are refused one by one, and the other rows count', () => {
     const { log, node } = setUp();
     const delta = {
       ...new OpenDelta().seal(head),
@@ -206,7 +206,7 @@ describe('invalid content', () => {
     ['forget', 'forget'],
     ['horizon', 'horizon'],
     ['settings', 'settings'],
-  ] as const)('is set aside if a %s cannot be read, and the log continues', (kind, place) => {
+  ] as const)('a %s that cannot be read is set aside, and the log continues', (kind, place) => {
     const { log, one, node } = setUp();
     log.append(kind, Buffer.of(1, 0xc1), 'other', 1);
     one.send(packet(), start);
@@ -216,7 +216,7 @@ describe('invalid content', () => {
     expect(sumChecks(node)).toEqual({ 'checkout/on': 1 });
   });
 
-  test('is not counted again if its stream has shipped the delta before', () => {
+  test('a refused delta is not counted again if its stream has shipped it before', () => {
     const { log, one, node } = setUp();
     one.send(packet(), start);
     one.ship(log, start);
@@ -249,12 +249,12 @@ test('content of deleted objects is erased in steps, and a later delta does not 
 });
 
 describe('a horizon', () => {
-  test('is applied completely if it takes several calls, even if the process ends between them', async () => {
+  test('applies completely if it takes several calls, even if the process ends between them', async () => {
     const { log, one, node } = setUp();
     for (let ago = 0; ago < 30; ago += 1) one.send(packet({ m: { load: ago }, ago: 3000 + ago }), start);
     one.ship(log, start);
     appendHorizon(log, start, 0, start);
-    node.pace = 10; // There is time for one step only.
+    node.pace = 10; // The time is sufficient for only one step.
     node.step(log);
     expect(node.replica.apply(log.entries.slice(1)).count).toBe(0);
     await node.restart();

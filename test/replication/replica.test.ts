@@ -8,7 +8,7 @@ import { byName, listExposures, makeReports, TestReplica } from './test-replica.
 
 const hourMs = 3_600_000;
 
-/** Settings with which retention passes soon, and every limit is reached. */
+/** Settings with short retention, and with limits that are low enough to be reached. */
 const narrow: ReplicaSettings = {
   features: 2,
   variants: 1,
@@ -21,7 +21,7 @@ const narrow: ReplicaSettings = {
 };
 const wide: ReplicaSettings = { ...defaultSettings, minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, exposureDays: 3000 };
 
-/** Actions of a node other than following the log. They must not change its content. */
+/** Actions of a node other than following the log. These actions must not change its content. */
 const doing = fc.record({
   pace: fc.constantFrom(0, 2, 10),
   restart: fc.boolean(),

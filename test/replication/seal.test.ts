@@ -58,7 +58,7 @@ class Node {
   }
 }
 
-/** Sizes of a delta, from one row on, so that rounds take many steps while packets arrive. */
+/** Limits of a delta from one row on, so that rounds take many steps while packets arrive. */
 const room = fc.record({ rows: fc.integer({ min: 1, max: 60 }), bytes: fc.constantFrom(100, 1000, 100_000) });
 
 const step = fc.record({

@@ -17,7 +17,7 @@ function openNode(): TestReplica {
   return node;
 }
 
-/** Creates a log with something for most tables. */
+/** Creates a log with rows for most tables. */
 function someLog(packets: number): TestLog {
   const log = new TestLog();
   const stream = new TestStream('one', log, start, limits);
@@ -70,7 +70,7 @@ describe('a snapshot', () => {
     expect(joining.store.identities.get(Buffer.from('secret'))).toEqual(secrets[1]);
   });
 
-  test('has one position, even if entries are applied while it is read', async () => {
+  test('keeps one position, even if entries are applied while it is read', async () => {
     const [maker, joining] = [openNode(), openNode()];
     const log = someLog(1000);
     maker.follow(log, 6);
@@ -161,7 +161,7 @@ describe('loading a snapshot', () => {
     node.follow(log);
   });
 
-  /** Creates a node that has applied a log, and a node that has applied only the beginning of it. */
+  /** Creates a node that has applied a log, and a node that has applied only the beginning of the log. */
   async function makeBoth() {
     const [maker, node] = [openNode(), openNode()];
     const log = someLog(500);

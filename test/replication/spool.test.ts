@@ -16,7 +16,7 @@ test('the deltas of a stream are numbered from 1, and nothing is sealed without 
   const { spool, step, seqs, sealMany } = openSpool();
   expect(step()).toMatchObject({ sealed: 0, done: true });
   sealMany(2);
-  expect(step({}, 7)).toMatchObject({ sealed: 2, done: true, waterwatermark: { at: 7 } });
+  expect(step({}, 7)).toMatchObject({ sealed: 2, done: true, watermark: { at: 7 } });
   expect(seqs()).toEqual([1, 2]);
   expect(spool.deltas('one', 2, 10).map(({ seq }) => seq)).toEqual([2]);
   await spool.close();

@@ -3,8 +3,8 @@ import { decide, type HoldReason, type KnownStream, type PostgresStream } from '
 /**
  * Searches all states of the streams of two nodes. Packets arrive, deltas are sealed, shipped and acknowledged,
  * responses are lost, PostgreSQL fails over to a standby that can lack commits, an operator closes streams, and the
- * directory of a node is copied. `decide` chooses the reaction. A packet is a bit. A delta is the set of its packets,
- * which is also its digest.
+ * directory of a node is copied. `decide` chooses the next action of a node. A packet is a bit. A delta is the set of
+ * its packets, which is also its digest.
  */
 export interface Model {
   readonly packets: number;
@@ -13,7 +13,7 @@ export interface Model {
   readonly isLossy?: boolean;
   /** The copy of the first node's directory. `restored`: an old copy runs instead of the node. `cloned`: both run. */
   readonly copy?: 'restored' | 'cloned';
-  /** Number of times that the open streams of a node are closed, after which its process restarts. */
+  /** Number of times that the open streams of a node are closed. Each time, the process of the node restarts. */
   readonly closes?: number;
   /** True to remove replicated deltas immediately, so a stream that a failover reverts is held until it is closed. */
   readonly keepsNothing?: boolean;
@@ -48,13 +48,13 @@ interface State {
   readonly standby: Database;
   /** The former primary. */
   readonly old: Database | null;
-  /** Streams of both nodes, the own one first; `null` if the node does not run. */
+  /** Streams of both nodes, the stream of the current process first; `null` if the node does not run. */
   readonly nodes: readonly (readonly StreamState[] | null)[];
   readonly next: number;
   readonly failovers: number;
   readonly closes: number;
   readonly copy: readonly StreamState[] | null;
-  /** Number of packets acknowledged by a lost disk after the copy was made, and of packets known to be lost. */
+  /** Packets that can be missing: acknowledged on a lost disk after the copy was made, or known to be lost. */
   readonly excused: number;
   readonly accepted: number;
   readonly seenAtCopy: number;
@@ -62,7 +62,7 @@ interface State {
 
 const fresh = (id: number): StreamState => ({ id, open: 0, deltas: [], acknowledged: 0, kept: 1, held: null });
 
-/** Returns the id of the stream of the next process, or of the stream that continues the rest of a stream. */
+/** Returns the id of the stream of the next process, or of the stream that continues a closed one. */
 const successor = (id: number) => id + 2;
 const heir = (id: number) => id + 10;
 
@@ -122,7 +122,7 @@ function isQuiet(model: Model, { primary, standby, nodes, next, failovers, close
   }
 }
 
-/** True if an operator must decide about the stream; nothing of it is lost. */
+/** True if an operator must decide about the stream. Its deltas are not lost. */
 function isHeld({ held }: StreamState): boolean {
   return held === 'foreign' || held === 'behind';
 }

@@ -201,7 +201,7 @@ export class TestNode {
     return isShipped;
   }
 
-  /** Stops like a killed process: nothing more is sent. */
+  /** Stops like a killed process: without sending further requests. */
   async kill(): Promise<void> {
     this.session.kill();
     await this.node.end();

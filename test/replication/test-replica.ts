@@ -33,13 +33,13 @@ export class TestReplica {
     while (this.replica.applied.position < Math.min(to, log.position)) this.step(log, to);
   }
 
-  /** Makes one call, which can leave an entry partly applied. */
+  /** Makes one call to `apply`, which can leave an entry partly applied. */
   step(log: TestLog, to = log.position): void {
     const { position } = this.replica.applied;
     if (position < to) this.refused.push(...this.replica.apply(log.entries.slice(position, to)).refused);
   }
 
-  /** Restarts with nothing in memory. */
+  /** Restarts the replica with empty caches. */
   async restart(): Promise<void> {
     await this.store.lmdb.close();
     this.store = openReplicaStore(this.data);
@@ -57,8 +57,8 @@ export class TestReplica {
   }
 
   /**
-   * Returns all content except the data that depends on when upkeep ran and changes no figure: how far counts are
-   * rolled up. Facts of the node itself, and its position in the log, are omitted as well.
+   * Returns all content, except data that depends on the time of upkeep without changing a figure, such as the progress
+   * of roll-ups. Facts of the node itself, and its position in the log, are omitted as well.
    */
   content(): string[] {
     const facts = ['own:', 'daysMarked'].map((name) => `replica ${Buffer.from(name).toString('hex')}`);

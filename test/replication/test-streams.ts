@@ -121,8 +121,8 @@ export class TestStream {
   }
 
   /**
-   * Sends the totals of variants of the flag `checkout`, counted since the start of the process that the identity
-   * stands for.
+   * Sends the totals of variants of the flag `checkout`, counted since the start of a process. The identity identifies
+   * this process.
    */
   sendTotals(
     totals: Readonly<Record<string, number>>,
@@ -156,7 +156,7 @@ export class TestStream {
     this.#open.addUnresolved(id, Math.floor(now / 1000), createBatch(sent, this.#ensureSeries(sent), now));
   }
 
-  /** Seals and ships the counts. @param applied position that the node has applied by now */
+  /** Seals and ships the counts. @param applied position of the log that the node has applied */
   ship(log: TestLog, now: number, applied = log.position): void {
     this.seq += 1;
     this.through = now;

@@ -115,7 +115,7 @@ test('running nodes trim old entries and report it, and postgres status shows th
   expect(before.log).toMatchObject({ first: 1, ids: 0 });
   const two = await start(url);
   const trimmed = () => [one, two].filter(({ told }) => told!.status.log.trimmed > 0);
-  await expect.poll(trimmed).toHaveLength(1); // Each node has its first round soon after its start.
+  await expect.poll(trimmed).toHaveLength(1); // Each node runs its first round soon after its startup.
   const [node] = trimmed();
   expect(node!.told!.status.log.trimmed).toBe(old);
   expect(node!.lines.find(({ msg }) => msg === 'trimmed the log')).toMatchObject({ trimmed: old });
@@ -137,7 +137,7 @@ test('the newest snapshot is kept, and others are removed after an hour, includi
   );
   await sql(`INSERT INTO fm_snapshot_part (snapshot, part, body) VALUES ('half', 0, 'x')`);
   await countOne(one, 'g');
-  await sql('UPDATE fm_snapshot SET bytes = 0'); // Otherwise the log would have to grow by this size.
+  await sql('UPDATE fm_snapshot SET bytes = 0'); // Otherwise a new snapshot would be due only after the log has grown by this size.
   expect(await snapshotNode(one)).toBe(true);
   await trimLogs(session);
   expect(await sql('SELECT 1 FROM fm_snapshot')).toHaveLength(3);
@@ -206,7 +206,7 @@ describe('a snapshot of the log', () => {
     sql(`UPDATE fm_snapshot SET at = at - interval '${seconds} s' WHERE state = 'building'`);
   const states = async () => (await sql('SELECT state FROM fm_snapshot ORDER BY state')).map(({ state }) => state);
 
-  test('is not made by a second node at the same time', async () => {
+  test('two nodes do not make a snapshot at the same time', async () => {
     const [one, two] = await twoNodes();
     const others: boolean[] = [];
     const asking = intercepting('fm-snapshot-whole', async () => others.push(await snapshotNode(two)));
@@ -233,7 +233,7 @@ describe('a snapshot of the log', () => {
     expect(others).toEqual([false]);
   });
 
-  test('is made by another node 15 seconds after its maker has died', async () => {
+  test('another node makes the snapshot 15 seconds after its maker has died', async () => {
     const [one, two] = await twoNodes();
     const dying = intercepting('fm-snapshot-put', () => Promise.reject(new Error('killed')));
     await expect(snapshotNode(one, dying)).rejects.toThrow('killed');

@@ -56,7 +56,7 @@ async function readWarnings(url: string): Promise<string[]> {
 }
 
 describe('a process that is killed before it ships anything', () => {
-  it('does not hold back reports once its directory is used again', async () => {
+  it('the process does not hold back reports once its directory is used again', async () => {
     const url = await newDatabase();
     const [other, one] = [await start(url), await start(url)];
     const again = await restart(url, one);
@@ -67,7 +67,7 @@ describe('a process that is killed before it ships anything', () => {
     expect(await openStreams(url)).toHaveLength(2);
   });
 
-  it('is never registered if it had not joined', async () => {
+  it('the process is never registered if it had not joined', async () => {
     const url = await newDatabase();
     const one = await start(url);
     await kill(url, one);
@@ -79,7 +79,7 @@ describe('a process that is killed before it ships anything', () => {
     expect(await postgres.query(known, [unjoined.stream], url)).toEqual([]);
   });
 
-  it('is reported until it is forgotten if its directory is lost', async () => {
+  it('the process is reported until it is forgotten if its directory is lost', async () => {
     const url = await newDatabase();
     const [other, lost] = [await start(url), await start(url, { name: 'lost' })];
     await kill(url, lost);
@@ -99,7 +99,7 @@ describe('a process that is killed before it ships anything', () => {
 });
 
 describe('a stream that the directory of a running node does not have', () => {
-  it('is closed if nothing of it was shipped, and its process ships its counts nevertheless', async () => {
+  it('a stream that shipped nothing is closed, and its process ships its counts nevertheless', async () => {
     const url = await newDatabase();
     const [other, one] = [await start(url), await start(url)];
     const copy = await copyAfterKill(url, one);
@@ -116,7 +116,7 @@ describe('a stream that the directory of a running node does not have', () => {
     await expectCounts(await start(url, { data: copy }), { f: 10 });
   });
 
-  it('is closed if PostgreSQL was restored from a time when the stream was in use', async () => {
+  it('the stream is closed if PostgreSQL was restored from a time when the stream was in use', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const restore = await copyDatabase(url);
@@ -132,7 +132,7 @@ describe('a stream that the directory of a running node does not have', () => {
     await expectComplete(again);
   });
 
-  it('is reported if some of it was shipped, and forgotten without stopping the node', async () => {
+  it('a stream that shipped some deltas is reported, and forgotten without stopping the node', async () => {
     const url = await newDatabase();
     const [other, one] = [await start(url), await start(url, { name: 'north' })];
     const copy = await copyAfterKill(url, one);
@@ -160,7 +160,7 @@ describe('a stream that the directory of a running node does not have', () => {
     expect(again.told?.refuses).toBeUndefined();
   });
 
-  it('stays open for a process that no longer has the directory', async () => {
+  it('the stream stays open for a process that no longer has the directory', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const data = temporaryDirectory();

@@ -33,7 +33,7 @@ describe('rows of deltas that were refused', () => {
     return { url, lines, refused, pass };
   }
 
-  it('are logged immediately, and then counted for a minute', async () => {
+  it('refused rows are logged immediately, and then counted for a minute', async () => {
     const { lines, refused, pass } = await setUp();
     const logged = () => lines.map(({ msg, rows, seq }) => [msg, rows, seq]);
     const msg = 'rows of deltas were refused';
@@ -53,7 +53,7 @@ describe('rows of deltas that were refused', () => {
     ]);
   });
 
-  it('are kept once, up to a thousand', async () => {
+  it('each refused row is kept once, up to a thousand rows', async () => {
     const { url, refused } = await setUp();
     const kept = async () =>
       (await postgres.query<{ rows: number }>('SELECT count(*)::int AS rows FROM fm_refused', [], url))[0];

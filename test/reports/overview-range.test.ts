@@ -118,23 +118,23 @@ describe('the previous range', () => {
     ['day', '2026-03-28T23:00:00Z', '2026-03-28T23:00 2026-03-29T14:18', '2026-03-27T23:00 2026-03-28T14:18'],
     ['week', '2026-03-22T23:00:00Z', '2026-03-22T23:00 2026-03-29T14:00', '2026-03-15T23:00 2026-03-22T14:00'],
     ['month', '2026-02-28T23:00:00Z', '2026-02-28T23:00 2026-03-28T23:00', '2026-01-31T23:00 2026-02-28T23:00'],
-    // Only UTC days are kept of that time: the days of the same dates.
+    // Only UTC days are kept of that time, so the UTC days with the same dates are compared.
     ['year', '2026-03-26T23:00:00Z', '2026-03-26T23:00 2026-03-28T23:00', '2025-03-28T00:00 2025-03-30T00:00'],
   ])('begins with a day in Berlin if it is chosen by compare=%s since %s', (compare, from, against, before) => {
     const { comparison } = readRanges({ from, compare, timeZone: 'Europe/Berlin' });
     expect([comparison && span(comparison.against), comparison && span(comparison.before)]).toEqual([against, before]);
   });
 
-  test('is omitted on request', () => {
+  test('the previous range is omitted on request', () => {
     expect(readRanges({ compare: 'none' }).comparison).toBeUndefined();
   });
 
-  test('does not exist if nothing is kept, or before the range has begun', () => {
+  test('no previous range exists if nothing is kept, or before the range has begun', () => {
     expect(readRanges({ from: '2022-01-01T00:00:00Z' }).comparison).toBeUndefined();
     expect(readRanges({ from: '2026-04-01T00:00:00Z', to: '2026-04-02T00:00:00Z' }).comparison).toBeUndefined();
   });
 
-  test('has the same length, in whole buckets, without overlap', () => {
+  test('the previous range has the same length, in whole buckets, without overlap', () => {
     const horizons = horizonsAt(now, retention);
     const nowMinute = Math.floor(now / minuteMs);
     const property = fc.property(fc.nat({ max: 200_000 }), fc.integer({ min: 1, max: 300_000 }), (ago, length) => {

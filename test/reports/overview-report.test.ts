@@ -62,7 +62,7 @@ function read(store: UsageTables, query: Record<string, string>, bases = new Ove
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 const parseMinute = (text: string) => Date.parse(text) / minuteMs;
 
-/** Removes the buckets of the previous range, which the first overview of a range lacks. */
+/** Removes the buckets of the previous range, because the first overview of a range lacks them. */
 function withoutPast({ before, ...rest }: Overview) {
   return { ...rest, before: before && { ...before, series: 0 } };
 }

@@ -59,7 +59,7 @@ describe('SharedSights', () => {
     expect(getReading(await later)).toBe(1);
   });
 
-  it('does not wait for a reading of another application', async () => {
+  it('starts without waiting for a reading of another application', async () => {
     const { readings, sights } = open();
     void sights.of(shop, 'a');
     void sights.of(application('app', 2), 'a');

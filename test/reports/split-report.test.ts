@@ -62,7 +62,7 @@ test('the actual split covers the days since the current step of the rollout pla
   expect(behind.text).toMatch(/^behind plan: on has 3\d% of the users instead of 50% since 13 Nov$/);
   expect(splits({ rollout: [step(2, 34)] })).toMatchObject({ state: 'ok', text: null });
   expect(splits({ rollout: [step(-1, 50)] })).toBeUndefined();
-  // Today's whole hours since a step this morning have only checks.
+  // For the whole hours since a step this morning, only checks are counted.
   const atNoon = { at: today * dayMs + 9 * hourMs, split: [['on', 1] as const] };
   expect(splits({ rollout: [atNoon] })).toMatchObject({
     state: 'off',

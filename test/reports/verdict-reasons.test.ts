@@ -226,7 +226,7 @@ describe('judge, for any facts,', () => {
     );
   });
 
-  test('has a reason with its time in its text, and never suggests archiving for cannot_tell', () => {
+  test('returns a reason whose text includes its time, and never suggests archiving for cannot_tell', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);

@@ -21,7 +21,7 @@ function openOutbox() {
   return { outbox: new Outbox(clock, send, 2), time, advance };
 }
 
-test('an outbox sends immediately up to its limit, and the other changes together within a second', () => {
+test('an outbox sends changes immediately up to its limit, and further changes together within a second', () => {
   const { outbox, time, advance } = openOutbox();
   outbox.send();
   outbox.send();

@@ -24,7 +24,7 @@ const subscriber = new Subscriber<number>(news, (message) => {
 });
 const publisher = new Publisher<SeenState | 'ready'>(back);
 
-/** Compares many times in an iteration of the event loop, as a thread with many packets does. */
+/** Compares the counters many times in an iteration of the event loop, as a thread with many packets does. */
 function look(): void {
   for (let times = 0; times < 200; times += 1) {
     const last = Atomics.load(published, 0);

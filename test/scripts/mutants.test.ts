@@ -6,12 +6,15 @@ import { mutants } from '../../scripts/mutants/table.ts';
 import { root } from '../support/sources.ts';
 
 describe('the table of mutants', () => {
-  it.each(Object.entries(mutants))('has the text of the rule %s once in its file, and a test', (_, mutant) => {
-    const source = readFileSync(join(root, mutant.file), 'utf8');
-    expect(withoutRule(source, mutant)).not.toBe(source);
-    expect(mutant.title).not.toBe('');
-    expect(existsSync(join(root, mutant.test))).toBe(true);
-  });
+  it.each(Object.entries(mutants))(
+    'the text of the rule %s occurs once in its file, and the rule has a test',
+    (_, mutant) => {
+      const source = readFileSync(join(root, mutant.file), 'utf8');
+      expect(withoutRule(source, mutant)).not.toBe(source);
+      expect(mutant.title).not.toBe('');
+      expect(existsSync(join(root, mutant.test))).toBe(true);
+    },
+  );
 
   it.each([
     ['', 0],

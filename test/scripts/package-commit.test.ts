@@ -49,7 +49,7 @@ describe('npm run package', () => {
     expect(formatTagging('0.2.0', changed)).not.toContain('git tag');
   });
 
-  it('does not know the commit of a tree that is not a checkout, or without git', () => {
+  it('finds no commit without git, or in a tree that is not a checkout', () => {
     expect(readCommit(tree())).toBe(undefined);
     expect(readCommit(tree(), { PATH: '/nowhere' })).toBe(undefined);
   });
@@ -77,14 +77,14 @@ needing('git').describe('npm run package in a checkout', () => {
     expect(readCommit(other.root)?.hasChanges).toBe(true);
   });
 
-  it('does not know the commit without git, or in a folder of another checkout', () => {
+  it('finds no commit without git, or in a folder of another checkout', () => {
     const { root } = checkout();
     expect(readCommit(root, { PATH: '/nowhere' })).toBe(undefined);
     mkdirSync(join(root, 'unpacked'));
     expect(readCommit(join(root, 'unpacked'))).toBe(undefined);
   });
 
-  it('does not know the commit of a repository without commits', () => {
+  it('finds no commit in a repository without commits', () => {
     const root = tree();
     execFileSync('git', ['init', '--quiet'], { cwd: root, env: gitEnv });
     expect(readCommit(root)).toBe(undefined);

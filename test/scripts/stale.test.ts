@@ -24,23 +24,23 @@ describe('a build', () => {
     for (const path of outputs) changed(path, 2000);
   });
 
-  it('is fresh while every output is newer than every input', () => {
+  it('a build is fresh while every output is newer than every input', () => {
     expect(isStale(inputs, outputs)).toBe(false);
   });
 
-  it('is stale when a file in a folder is newer than the oldest output', () => {
+  it('a build is stale when a file in a folder is newer than the oldest output', () => {
     changed(outputs[0]!, 4000);
     changed(source, 3000);
     expect(isStale(inputs, outputs)).toBe(true);
   });
 
-  it('is stale when a file was deleted', () => {
+  it('a build is stale when a file was deleted', () => {
     rmSync(source);
     changed(folder, 3000);
     expect(isStale(inputs, outputs)).toBe(true);
   });
 
-  it('is stale when an output is missing', () => {
+  it('a build is stale when an output is missing', () => {
     rmSync(outputs[1]!);
     expect(isStale(inputs, outputs)).toBe(true);
   });

@@ -109,7 +109,7 @@ describe('loadConfig', () => {
     expect(() => load(['--config', 'f.json'], {}, file)).toThrow(UsageError);
   });
 
-  it('does not quote a possible secret', () => {
+  it('an error does not quote a possible secret', () => {
     const secret = 'pa55word-of-mine';
     const tries = [
       () => load([`--password=${secret}`]),

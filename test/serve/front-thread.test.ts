@@ -7,7 +7,7 @@ import type { MainUpdate } from '../../src/serve/front/messages.ts';
 import { queuesMemory } from '../../src/storage/commit/queue-monitor.ts';
 import { load } from '../support/load-config.ts';
 
-test('a barrier applies the updates first, so that packets whose body arrives later see them', async () => {
+test('a barrier applies the updates first, so that packets whose body arrives later see the updates', async () => {
   const [fromMain, toMain, relay] = [publication(), publication(), new MessageChannel()];
   const thread = new FrontThread({
     number: 1,

@@ -17,6 +17,6 @@ it.each([
   expect(findDifference(expected, counted, uncertain)).toMatch(/^a\/on: acknowledged/);
 });
 
-it('accepts more than was acknowledged if packets were not answered', () => {
+it('accepts more packets than were acknowledged if some packets got no response', () => {
   expect(findDifference(counts(5), counts(6), 1)).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import type { Measurement } from '../../src/bench/measurement.ts';
 
-/** A measurement of the ceiling, with the given differences. */
+/** Returns a measurement of the maximum rate, with the given fields replaced. */
 export function measured(given: Partial<Measurement> = {}): Measurement {
   return {
     combination: { threads: 1, 'commit-delay': 0 },

@@ -8,7 +8,7 @@ import { bench } from '../../src/commands/entries/bench.ts';
 const read = (argv: readonly string[], own = true) => sweepOptions(readGiven(bench, argv), own);
 
 describe('the options of a sweep', () => {
-  it('begin each list with the default of the server, and fit into four minutes', () => {
+  it('each list begins with the default of the server, and a sweep takes at most four minutes', () => {
     const options = read(['--threads', '1,0,2']);
     expect(options.values).toEqual({
       threads: [1, 0, 2],
@@ -19,13 +19,13 @@ describe('the options of a sweep', () => {
     expect(planSweep(options).expectedSeconds).toBeLessThanOrEqual(240);
   });
 
-  it('take lists without repetitions, and sort the connections', () => {
+  it('lists have no repetitions, and the connections are sorted', () => {
     const { values, connections } = read(['--workers', '4,4,1', '--connections', '64,8,64']);
     expect(values.workers).toEqual([4, 1]);
     expect(connections).toEqual([8, 64]);
   });
 
-  it('vary only the connections of a running server', () => {
+  it('a sweep of a running server varies only the connections', () => {
     expect(read(['--url', 'http://127.0.0.1:1'], false)).toMatchObject({ values: {}, transports: ['http'] });
   });
 

@@ -21,11 +21,11 @@ describe('the candidate', () => {
     expect(chooseCandidate(all, base)).toEqual({ threads: 2, 'commit-delay': 5 });
   });
 
-  it('is the base if no value gains 3 %', () => {
+  it('the candidate equals the base if no value gains 3 %', () => {
     expect(chooseCandidate([at(base, 100), at(two, 102)], base)).toEqual(base);
   });
 
-  it('has no value whose stage had errors or wrong counts', () => {
+  it('the candidate has no value whose stage had errors or wrong counts', () => {
     const failed = [measured({ combination: two, packetsPerSecond: 90_000, errors: 1 })];
     const wrong = [measured({ combination: two, packetsPerSecond: 90_000, difference: 'a/on: 1, 2' })];
     for (const other of [failed, wrong]) expect(chooseCandidate([at(base, 50_000), ...other], base)).toEqual(base);
@@ -39,7 +39,7 @@ describe('the candidate', () => {
 });
 
 describe('the recommendation', () => {
-  it('is the candidate if each of its stages is faster than each of the base', () => {
+  it('the candidate is recommended if each of its stages is faster than each stage of the base', () => {
     const all = [at(base, 50), at(two, 70), at(base, 52), at(two, 68)];
     const { settings, reason, chosen } = recommend(all, base, two);
     expect(settings).toEqual({ threads: 2 });
@@ -47,17 +47,17 @@ describe('the recommendation', () => {
     expect(chosen).toEqual({ median: 69, lowest: 68, highest: 70, count: 2 });
   });
 
-  it('is the base if the stages of both overlap', () => {
+  it('the base is recommended if the stages of the base and of the candidate overlap', () => {
     const { settings, reason } = recommend([at(base, 50), at(two, 70), at(base, 60), at(two, 58)], base, two);
     expect(settings).toEqual({});
     expect(reason).toBe('The gain of threads 2 is within the noise.');
   });
 
-  it('is the base if the candidate was measured once', () => {
+  it('the base is recommended if the candidate was measured once', () => {
     expect(recommend([at(base, 50), at(two, 70)], base, two).settings).toEqual({});
   });
 
-  it('leaves out stages that other processes disturbed', () => {
+  it('omits stages that other processes disturbed', () => {
     const slow = [30, 31].map((rate) => measured({ packetsPerSecond: rate, isDisturbed: true }));
     const all = [at(base, 70), ...slow, at(two, 60), at(two, 61)];
     expect(chooseCandidate(all, base)).toEqual(base);
@@ -66,7 +66,7 @@ describe('the recommendation', () => {
     expect(recommend(slow, base, two).reason).toMatch(/^Each stage of the base failed/);
   });
 
-  it('never gains less than 3 %, nor less than the spread of the base', () => {
+  it('never recommends a gain below 3 %, or below the spread of the base', () => {
     const rates = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 2, maxLength: 6 });
     fc.assert(
       fc.property(rates, rates, (usual, other) => {
@@ -84,7 +84,7 @@ describe('the commit delay that saves writes', () => {
   const open = (delay: number, share: number, bytesPerPacket: number) =>
     measured({ combination: { ...base, 'commit-delay': delay }, share, bytesPerPacket, p50: 1 + delay });
 
-  it('is the one that saves most at each load', () => {
+  it('the delay with the largest saving at each load is recommended', () => {
     const all = [
       ...[open(0, 0.5, 1_000), open(0, 0.8, 500)],
       ...[open(2, 0.5, 700), open(2, 0.8, 350)],
@@ -97,7 +97,7 @@ describe('the commit delay that saves writes', () => {
     });
   });
 
-  it('is missing if it saves little at one load, or the writes are unknown', () => {
+  it('no delay is recommended if it saves little at one load, or if the written bytes are unknown', () => {
     expect(
       findSaving([measured(), open(0, 0.5, 1_000), open(0, 0.8, 500), open(5, 0.5, 400), open(5, 0.8, 490)], base),
     ).toBeUndefined();
@@ -109,7 +109,7 @@ describe('the sustained rate', () => {
   const open = (offered: number, more: object = {}) =>
     measured({ share: 0.8, offered, packetsPerSecond: offered, bytesPerPacket: 500, ...more });
 
-  it('is the highest one that was answered in full and in time, with the writes of a day', () => {
+  it('the highest rate with all responses in time is sustained, with the writes of a day', () => {
     const all = [
       measured(),
       open(10_000),
@@ -126,7 +126,7 @@ describe('the sustained rate', () => {
     });
   });
 
-  it('is not lower because of the delays of the generator', () => {
+  it('delays of the generator do not lower the sustained rate', () => {
     const late = open(30_000, { p99: 80, generatorP99: 70, othersP99: 30 });
     expect(findSustainedRate([measured(), open(20_000), late], base)).toMatchObject({
       packetsPerSecond: 30_000,
@@ -135,7 +135,7 @@ describe('the sustained rate', () => {
     });
   });
 
-  it('is unknown if each rate had errors', () => {
+  it('the sustained rate is unknown if each rate had errors', () => {
     expect(findSustainedRate([measured(), open(10_000, { errors: 3 })], base)).toBeUndefined();
   });
 });

@@ -28,7 +28,7 @@ describe('the report', () => {
     expect(page.match(/class="row"/g)).toHaveLength(3);
   });
 
-  it('is a whole page even without a stage', () => {
+  it('a report without stages is a whole page', () => {
     expect(reportHtml(conclude({ measurements: [], candidate: undefined }, base, machine, [], true))).toContain(
       '</html>',
     );

@@ -99,7 +99,7 @@ const withEvaluate = (sdk: Sdk, evaluate: (flag: string) => void): Evaluator => 
   shutdown: () => sdk.shutdown(),
 });
 
-/** The signals, each with a service that evaluates flags and exports them as that signal. */
+/** The signals, each with a service that evaluates flags and exports the evaluations as that signal. */
 export const signals: Readonly<Record<string, (address: string, key: string, encoding: Encoding) => Evaluator>> = {
   logs(address, key, encoding) {
     const provider = openLogs(address, key, encoding);

@@ -8,7 +8,7 @@ export interface AskedOptions {
   readonly user?: { readonly id: string };
 }
 
-/** Deviations of a response from the correct one. */
+/** Deviations from the correct response. */
 export interface ResponseChanges {
   readonly origin?: string;
   readonly rpId?: string;

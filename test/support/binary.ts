@@ -38,7 +38,7 @@ export interface Binary extends StartedProcess {
 }
 
 export interface BinaryOptions {
-  /** Data directory; by default a fresh one, removed by `cleanUp`. */
+  /** Data directory; by default a fresh directory that `cleanUp` removes. */
   readonly data?: string;
   /** Additional arguments of `serve`, after the default arguments. */
   readonly args?: readonly string[];

@@ -32,7 +32,7 @@ export function stopDemos(): void {
   running.clear();
 }
 
-/** Spawns `flagmeter demo`. @param temp its temp directory; by default a fresh one */
+/** Spawns `flagmeter demo`. @param temp the temp directory of the demo; by default a fresh directory */
 export function spawnDemo(
   args: readonly string[] = [],
   temp = freshDirectory(),

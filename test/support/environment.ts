@@ -10,7 +10,7 @@ export interface Owner {
 
 let created = 0;
 
-/** Creates an environment. Its name is new also when a test is repeated. @returns the name */
+/** Creates an environment, whose name is new even if a test is repeated. @returns the name */
 export async function createEnvironment({ http, access, application }: Owner): Promise<string> {
   created += 1;
   const name = `Environment ${created}`;

@@ -16,7 +16,7 @@ export function openClient(address: string, options: ChannelOptions = {}): Clien
   return new Client(address, credentials.createInsecure(), options);
 }
 
-/** Makes one unary call with encoded messages. It never rejects: the result has the status. */
+/** Makes one unary call with encoded messages. The promise never rejects: the result has the status. */
 export function call(
   client: Client,
   path: string,

@@ -2,7 +2,7 @@ import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 
 const rowBytes = 1500;
 
-/** Adds enough rows to a prepared data directory to make work on it slow. They belong to a deleted environment. */
+/** Adds enough rows to a prepared data directory to make work on it slow. The rows belong to a deleted environment. */
 export async function enlarge(data: string, bytes: number): Promise<void> {
   const { lmdb, series } = openUsageTables(data);
   const name = Buffer.from(JSON.stringify(['x'.repeat(rowBytes)]));
@@ -16,7 +16,7 @@ export async function enlarge(data: string, bytes: number): Promise<void> {
   await lmdb.close();
 }
 
-/** Removes the rows of `enlarge`. Their pages stay in the file, free. */
+/** Removes the rows that `enlarge` added. The file keeps their pages as free pages. */
 export async function empty(data: string): Promise<void> {
   const { lmdb, series } = openUsageTables(data);
   const start = Buffer.alloc(4, 0xee);

@@ -11,7 +11,7 @@ function adapt(text: string, nodes: readonly Behind[]): string {
 const configurations = {
   haproxy(nodes: readonly Behind[]): string {
     const text = adapt(example('cluster/haproxy.cfg'), nodes);
-    // All nodes are on one machine here, so health checks use the port of each.
+    // All nodes are on one machine here, so each health check uses the port of its node.
     const numbered = nodes.map(({ http, grpc }) => ({ grpc, port: http.split(':')[1]! }));
     return numbered.reduce(
       (given, node) => given.replaceAll(`${node.grpc}\n`, `${node.grpc} port ${node.port}\n`),

@@ -50,7 +50,7 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
       measurements: await read(id, 'measurements'),
     });
 
-    it('gets the same response and figures by every transport', async () => {
+    it('every transport gives the report the same response and figures', async () => {
       const results = [];
       for (const transport of open) {
         const { id, appKey } = await application();
@@ -63,13 +63,13 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
       for (const result of results) expect(withoutRange(result)).toEqual(withoutRange(results[0]));
     });
 
-    it('is counted once, although it is sent by every transport', async () => {
+    it('a report that is sent by every transport is counted once', async () => {
       const { id, appKey } = await application();
       for (const transport of open) expect(await transport.usage({ ...usage, appKey })).toBe(2);
       expect(await counted(id)).toMatchObject({ usage: expected.usage, measurements: { metrics: [] } });
     });
 
-    it.each(transports)('is refused by %s when the key is unknown', async (name) => {
+    it.each(transports)('%s refuses the report when the key is unknown', async (name) => {
       const transport = open.find((each) => each.name === name)!;
       await expect(transport.usage(usage)).rejects.toThrow(/404|^5: |NotFound/);
     });

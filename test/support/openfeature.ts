@@ -74,7 +74,7 @@ export function buildProgram(name: string, code: string): Promise<string> {
 
 /** A server that evaluates flags with the installed package and the server SDK, in a separate process. */
 export interface ServerApp {
-  /** Calls one of its `actions`. */
+  /** Calls one of the `actions` of the server. */
   act(action: 'evaluate' | 'text' | 'track' | 'flush' | 'close', ...given: unknown[]): Promise<void>;
   /** Waits until the process ends by itself. @returns its exit code */
   end(): Promise<number>;

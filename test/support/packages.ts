@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { whyNoPostgres } from './postgres-program.ts';
 
-/** Debian's Chromium without windows, unless CHROMIUM names another. It takes a third of the time of a window. */
+/** Debian's Chromium without windows, which starts three times as fast, unless CHROMIUM names another. */
 export const chromiumPath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
 
 /** Debian packages that some tests need, and whether each is installed. */

@@ -22,7 +22,7 @@ export interface People {
   post(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
   /** Mints an id. */
   mint(identity: string): Promise<string>;
-  /** Sends a packet of one check of `feature`, attributed as given. @returns the status */
+  /** Sends a packet with one check of `feature` and the given attribution. @returns the status */
   check(feature: string, who: { readonly i?: string; readonly u?: string }, environment?: string): Promise<number>;
   exposures(identity: string, environment?: string): Promise<readonly Exposure[]>;
   /** Calls the management API below the application. */

@@ -52,11 +52,11 @@ export const patientParameters = 'sslmode=disable&connect_timeout=20';
 
 const everyone = 'host all all all trust\nhost replication all all trust\n';
 
-/** A separate PostgreSQL server. It is removed when this process ends. */
+/** A separate PostgreSQL server, which is removed when this process ends. */
 export class Postgres {
   readonly host: string;
   readonly port: number;
-  /** It holds `data`, and is removed with the server. */
+  /** The folder that contains `data`, and is removed with the server. */
   readonly folder: string;
   readonly #prefix: readonly string[];
   readonly #guard: { close(): Promise<void> };
@@ -104,12 +104,12 @@ export class Postgres {
     return this.#process !== undefined;
   }
 
-  /** A URL of one of its databases, for user `postgres`, without TLS. */
+  /** A URL of a database of the server, for user `postgres`, without TLS. */
   url(database = 'postgres', parameters = patientParameters): string {
     return `postgres://postgres@${this.host}:${this.port}/${database}?${parameters}`;
   }
 
-  /** Creates an empty database, or a copy of another one. @returns its URL */
+  /** Creates an empty database, or a copy of another database. @returns its URL */
   async database(template = 'template0'): Promise<string> {
     this.#databases += 1;
     const name = `test_${process.pid}_${this.#databases}_${Math.random().toString(36).slice(2, 8)}`;

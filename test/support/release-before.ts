@@ -37,7 +37,7 @@ export const whyNoReleaseBefore =
     : `This copy of the project lacks the commit ${releaseBefore}, the release before: git fetch --unshallow`;
 
 /**
- * The executable of that commit. It is built once, and kept next to the dependencies. @throws {Error} with the build
+ * The executable of that commit, which is built once, and kept next to the dependencies. @throws {Error} with the build
  * output
  */
 export async function binaryBefore(): Promise<string> {
@@ -64,7 +64,7 @@ async function checkOut(folder: string): Promise<void> {
   await run('tar', ['--extract', '--file', tar, '--directory', folder]);
 }
 
-/** Packages that must be in the folder itself: the build writes to one, and refers to files of the other by path. */
+/** Packages in the folder itself: the build writes to the first, and refers to files of the second by path. */
 const copied = ['lmdb', 'piscina'];
 
 /** Links the current dependencies, which have everything that the previous release needs. */

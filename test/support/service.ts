@@ -52,7 +52,7 @@ export interface LocalService {
 export interface LocalOptions {
   readonly args?: readonly string[];
   readonly clock?: Clock;
-  /** Data directory; by default a fresh one. */
+  /** Data directory; by default a fresh directory. */
   readonly data?: string;
   /** Credentials of the data directory, if it is already prepared. */
   readonly credentials?: Credentials;

@@ -10,7 +10,7 @@ export interface OnSmallDisk extends StartedProcess {
   free(): void;
 }
 
-/** Starts a service whose file system has 48 MB. It needs `canMount`. @param args additional arguments of `serve` */
+/** Starts a service on a file system of 48 MB, which requires `canMount`. @param args additional arguments of `serve` */
 export function startOnSmallDisk(args: readonly string[] = []): Promise<OnSmallDisk> {
   return startMounted('', args);
 }

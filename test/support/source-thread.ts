@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { build } from 'rolldown';
 import { onTestFinished } from 'vitest';
 
-/** Starts threads of a test from a file of source code, without building the whole program. They end with the test. */
+/** Starts threads of a test from source code, without building the program. The threads end with the test. */
 export async function sourceThreads(
   input: string,
 ): Promise<(workerData: object, transferList?: TransferList) => Worker> {

@@ -55,7 +55,7 @@ interface TextResponse {
 
 const betweenMs = 50;
 
-/** Starts a client of each kind. Each sends one request after the other, without retries: the load balancer retries. */
+/** Starts a client of each kind. A client sends one request after the other; the load balancer retries. */
 export function startClients(wanted: ClientOptions): SteadyClients {
   const agent = new Agent({ ca, keepAlive: true });
   const grpc = new Client(`localhost:${wanted.port}`, channel.createSsl(ca));
@@ -99,7 +99,7 @@ interface ClientServices {
 
 const origin = 'https://shop.example.com';
 
-/** The repeated action of each client. It throws on a response that no client may get. */
+/** The repeated action of each client, which throws on a response that no client may get. */
 const clients: Readonly<Record<string, (services: ClientServices, number: number) => Promise<void>>> = {
   async packets({ ask, told, wanted }) {
     const body = { k: wanted.frontendKey, e: environment, f: { packets: { on: [1] } } };

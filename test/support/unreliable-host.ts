@@ -17,7 +17,7 @@ export interface UnreliableHost {
   requests: number;
   /** The request headers that preflights have named. */
   readonly preflights: string[];
-  /** Sets the behaviours for the next requests; the last one stays. */
+  /** Sets the behaviours for the next requests; the last behaviour stays. */
   behave(...behaviours: readonly Behaviour[]): void;
   close(): void;
 }

@@ -12,7 +12,7 @@ import { cumulativeMessage, variantRows } from './cumulative.ts';
 const widths = Object.values(bucketWidth);
 const people = ['ann', 'bob', 'eve'];
 
-/** Adds to a batch something of an application and one of its environments for every table of the usage store. */
+/** Adds records of an application and an environment to a batch, for every table of the usage store. */
 export function addWhole(batch: Batch, application: number, environment: number, at: number): void {
   const minute = Math.floor(at / 60_000);
   const names = [['checkout', 'on'], ['checkout', ''], ['amount'], ['amount', 'checkout', 'on']] as const;

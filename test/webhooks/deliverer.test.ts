@@ -11,7 +11,7 @@ import { dayMs, openRespondingHook, openWebhooks, person } from './fixture.ts';
 import { openReceiver, verified } from './receiver.ts';
 
 describe('the event of a change of members', () => {
-  test('is sent once to each subscribed webhook', async () => {
+  test('each subscribed webhook gets the event once', async () => {
     const fixture = await openWebhooks();
     const { receiver, secret, latest } = await openRespondingHook(fixture, 204);
     await fixture.hook(`http://127.0.0.1:${receiver.port}/not-wanted`, ['key.leaked']);
@@ -37,7 +37,7 @@ describe('the event of a change of members', () => {
     expect(latest()).toMatchObject({ state: 'delivered', attempts: 1, latest: [{ status: 204, error: null }] });
   });
 
-  test('is not sent if the change is rejected', async () => {
+  test('a rejected change sends no event', async () => {
     const fixture = await openWebhooks();
     const { receiver } = await openRespondingHook(fixture, 204);
     await expect(putMember(fixture.directory, fixture.team.id, 'none')).rejects.toThrow();
@@ -47,7 +47,7 @@ describe('the event of a change of members', () => {
 });
 
 describe('an event', () => {
-  test('is delivered by the next process, even if the last process died during delivery', async () => {
+  test('the next process delivers the event, even if the last process died during delivery', async () => {
     const fixture = await openWebhooks();
     const { receiver, secret } = await openRespondingHook(fixture, 204);
     await person(fixture, 'queued');
@@ -61,7 +61,7 @@ describe('an event', () => {
     expect(receiver.received.map((one) => verified(one, secret).type)).toEqual(['member.changed']);
   });
 
-  test('is retried after each delay, and given up after about a day', async () => {
+  test('the delivery is retried after each delay, and given up after about a day', async () => {
     const fixture = await openWebhooks();
     const { receiver, latest } = await openRespondingHook(fixture, 500);
     await person(fixture);
@@ -85,7 +85,7 @@ describe('an event', () => {
     expect(day).toBeLessThan(1.1);
   });
 
-  test('is delayed as long as the receiver requests', async () => {
+  test('the retry waits as long as the receiver requests', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver((response) => response.writeHead(503, { 'retry-after': '600' }).end());
     await fixture.hook(`http://127.0.0.1:${receiver.port}/`);
@@ -101,7 +101,7 @@ describe('an event', () => {
     }
   });
 
-  test('is not delivered if its webhook was deleted', async () => {
+  test('the event of a deleted webhook is not delivered', async () => {
     const fixture = await openWebhooks();
     const { receiver, path } = await openRespondingHook(fixture, 204);
     await person(fixture);
@@ -113,7 +113,7 @@ describe('an event', () => {
 });
 
 describe('a completed delivery', () => {
-  test.each([204, 410])('can be repeated after status %i', async (status) => {
+  test.each([204, 410])('a delivery with status %i can be repeated', async (status) => {
     const fixture = await openWebhooks();
     const { receiver, path, latest } = await openRespondingHook(fixture, status, 204);
     await testWebhook(fixture.directory, path);
@@ -128,7 +128,7 @@ describe('a completed delivery', () => {
   });
 });
 
-test('a delivery is repeated if its result could not be recorded', async () => {
+test('a delivery is repeated if the result could not be recorded', async () => {
   const fixture = await openWebhooks();
   const { receiver, latest } = await openRespondingHook(fixture, 204);
   await person(fixture);

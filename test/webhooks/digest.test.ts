@@ -41,7 +41,7 @@ async function openDigest() {
   return { ...fixture, application, newWatch, queued, nextMonday };
 }
 
-test('the time of a digest is Monday, 8:00 UTC, and at most a week ago', () => {
+test('the time of a digest is the latest Monday at 8:00 UTC', () => {
   fc.assert(
     fc.property(fc.integer({ min: Date.UTC(2000), max: Date.UTC(2100) }), (now) => {
       const at = new Date(digestTime(now));
@@ -102,7 +102,7 @@ test('a digest waits for the counts of other nodes, and survives a failure', asy
   expect(queued()).toHaveLength(1);
 });
 
-test('the announcement of a digest is removed with its team', async () => {
+test('the announcement of a digest is removed with the team', async () => {
   const { accountStore, store, clock, team } = await openDigest();
   const keys = [digestKey(team.id), digestKey('team_gone')] as const;
   await accountStore.change((tx) => {

@@ -76,7 +76,7 @@ export async function person(fixture: WebhookFixture, name = 'ada'): Promise<str
   return (await createUser(directory, { ...wanted, email: `${name}@example.com` })).id;
 }
 
-/** Opens a webhook whose receiver responds with these statuses one after the other, and then repeats the last. */
+/** Opens a webhook whose receiver responds with these statuses one after the other, then repeats the last status. */
 export async function openRespondingHook(fixture: WebhookFixture, ...statuses: number[]) {
   const receiver = await openReceiver((response) => {
     response.writeHead(statuses.length > 1 ? statuses.shift()! : statuses[0]!).end();

@@ -21,7 +21,7 @@ async function hookIn(fixture: WebhookFixture, port: number, more: HookSettings)
 }
 
 describe('a delivery', () => {
-  test('has neither a signature nor a credential if sent to a chat', async () => {
+  test('a delivery to a chat has neither a signature nor a credential', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver();
     const { webhook } = await hookIn(fixture, receiver.port, { format: 'slack' });
@@ -33,7 +33,7 @@ describe('a delivery', () => {
     expect(fixture.deliveries(webhook.id)[0]).toMatchObject({ state: 'delivered', sent: body });
   });
 
-  test('has the credential in its header, but not in its record, if sent to an issue tracker', async () => {
+  test('a delivery to an issue tracker has the credential in its header, but not in its record', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver((response) => {
       response.writeHead(422).end(`{"message":"Validation Failed","for":"${authorization}"}`);
@@ -73,7 +73,7 @@ describe('a delivery', () => {
     expect(answer).toHaveLength(500);
   });
 
-  test('follows a later change of the format, also when it is repeated', async () => {
+  test('uses the current format, also when the delivery is repeated', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver();
     const { path, webhook, secret } = await hookIn(fixture, receiver.port, { format: 'teams' });
@@ -117,7 +117,7 @@ describe('an issue tracker', () => {
     return { fixture, announce, path, count: () => fixture.deliveries(webhook.id).length };
   }
 
-  test('gets one issue for a finding, and another issue a month later', async () => {
+  test('a finding opens one issue, and another issue a month later', async () => {
     const { fixture, announce, count } = await opened('github');
     await announce('safe_to_remove');
     await announce('safe_to_remove');
@@ -127,19 +127,19 @@ describe('an issue tracker', () => {
     expect(count()).toBe(2);
   });
 
-  test('gets no issue for a verdict that needs no work', async () => {
+  test('a verdict that needs no work opens no issue', async () => {
     const { announce, count } = await opened('github');
     await announce('in_use');
     expect(count()).toBe(0);
   });
 
-  test('differs from a chat, which gets every event', async () => {
+  test('a chat gets every event, unlike an issue tracker', async () => {
     const { announce, count } = await opened('slack');
     for (const verdict of ['safe_to_remove', 'safe_to_remove', 'in_use'] as const) await announce(verdict);
     expect(count()).toBe(3);
   });
 
-  test('has records of its issues for a month', async () => {
+  test('the records of issues are kept for a month', async () => {
     const { fixture, announce } = await opened('github');
     await announce('safe_to_remove');
     const countAnnouncements = () => [...fixture.store.webhookMarks.getKeys()].length;
@@ -180,7 +180,7 @@ describe('the settings of a format', () => {
     await expect(hookIn(fixture, 1, wanted)).rejects.toMatchObject({ code: 'invalid_body' });
   });
 
-  test('keep the credential when others change', async () => {
+  test('the credential is kept when other settings change', async () => {
     const fixture = await openWebhooks();
     const { path, now } = await hookIn(fixture, 1, github);
     await patchWebhook(fixture.directory, path, { name: 'Issues', url: 'http://127.0.0.1:1/b' }, rules);
@@ -191,7 +191,7 @@ describe('the settings of a format', () => {
     expect(now()).not.toHaveProperty('authorization');
   });
 
-  test('refuse to send the credential to another host', async () => {
+  test('the credential is not sent to another host', async () => {
     const fixture = await openWebhooks();
     const { path, now } = await hookIn(fixture, 1, github);
     const url = 'http://127.0.0.1:2/a';
@@ -201,7 +201,7 @@ describe('the settings of a format', () => {
     expect(now()).toMatchObject({ url, authorization: 'Bearer other' });
   });
 
-  test('are dropped with their format', async () => {
+  test('the settings are removed when the format changes', async () => {
     const fixture = await openWebhooks();
     const { path, now } = await hookIn(fixture, 1, { ...jira, authorization });
     await patchWebhook(fixture.directory, path, { format: 'slack' }, rules);

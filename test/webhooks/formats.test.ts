@@ -53,7 +53,7 @@ test.each(both)(
   },
 );
 
-test('the example of ingest.refusing has the status and the title of its refusal', () => {
+test('the example of ingest.refusing has the status and the title of the refusal', () => {
   const { code, status, title } = sentEvents['ingest.refusing'].example;
   expect(refusals[code as RefusalCode]).toMatchObject({ status, title });
 });
@@ -63,7 +63,7 @@ test('the standard format contains the queued event unchanged', () => {
   expect(JSON.parse(body)).toMatchObject({ type: 'flag.stale', data: { feature: 'checkout' } });
 });
 
-test('an event of a later release is a message, too', () => {
+test('an event of a later release also becomes a message', () => {
   const data = { team };
   const body = JSON.stringify({ type: 'flag.renamed', timestamp: at, data });
   const sent = JSON.parse(formatBody({ format: 'github' }, { id: 'msg_7_a', body }, consoleUrl)) as Body;
@@ -73,7 +73,7 @@ test('an event of a later release is a message, too', () => {
 describe('a name from another source', () => {
   const hostile = '<!channel> & <@U1> `*x*` [a](http://evil) @all #1 {color:red} ~u \\';
 
-  test('is rendered as code in Slack, without mentions', () => {
+  test('Slack shows the name as code, without mentions', () => {
     const texts = textsIn(JSON.parse(bodyIn('slack', 'flag.stale', hostile)));
     const shown = texts.filter((text) => text.includes('!channel'));
     expect(shown.length).toBeGreaterThan(0);
@@ -84,7 +84,7 @@ describe('a name from another source', () => {
     expect(shown.at(-1)).toContain('`&lt;!channel&gt; &amp; &lt;@U1&gt; ˋ*x*ˋ');
   });
 
-  test('is rendered as text without Markdown in Teams', () => {
+  test('Teams shows the name as text without Markdown', () => {
     const { attachments } = JSON.parse(bodyIn('teams', 'flag.stale', hostile)) as {
       attachments: [{ content: { body: Body[] } }];
     };
@@ -93,7 +93,7 @@ describe('a name from another source', () => {
     expect(textsIn(body).join()).toContain(hostile);
   });
 
-  test.each(['github', 'gitlab'] as const)('is rendered as a code span on %s, and starts no line', (format) => {
+  test.each(['github', 'gitlab'] as const)('the name is a code span on %s, and starts no line', (format) => {
     const body = JSON.parse(bodyIn(format, 'flag.stale', hostile)) as Body;
     const text = String(body['body'] ?? body['description']);
     expect(text).toContain(`\`\`${hostile}\`\``);
@@ -111,7 +111,7 @@ describe('a name from another source', () => {
     expect(body).toContain(`the webhook ${span} of`);
   });
 
-  test('is escaped in Jira', () => {
+  test('the name is escaped in Jira', () => {
     const { fields } = JSON.parse(bodyIn('jira', 'webhook.test', hostile)) as { fields: Body };
     const text = String(fields['description']);
     expect(text).toContain('\\{color:red\\}');
@@ -120,7 +120,7 @@ describe('a name from another source', () => {
     expect(text).not.toMatch(/(?<!\\)[{[]c|\\\\/);
   });
 
-  test('is encoded in the link', () => {
+  test('the name is encoded in the link', () => {
     const { body } = JSON.parse(bodyIn('github', 'flag.first_seen', 'a)b|c>d"\'(e')) as { body: string };
     expect(body).toContain(`(${consoleUrl}apps/app_1/`);
     expect(body).toContain('?name=a%29b%7Cc%3Ed%22%27%28e)');
@@ -135,7 +135,7 @@ test('an issue has the sentence, the facts, the link and the delivery', () => {
       '',
       '- **Last seen:** 2026-01-31 12:00 UTC',
       '- **Stale since:** 2026-01-31 12:00 UTC',
-      '- **Caution:** Silence is its only basis: a sender that could use the flag might be switched off.',
+      '- **Caution:** Silence is the only evidence: a sender that could use the flag might be switched off.',
       '- **Owners:** `checkout`, `checkout`, `checkout` and 5 more',
       '- **Team:** `Shop`',
       '',

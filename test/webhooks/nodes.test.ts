@@ -50,7 +50,7 @@ async function openNodes(sends: readonly Send[]) {
 const { describe, test } = needing('postgresql');
 
 describe('several nodes', () => {
-  test('deliver an event only once if all of them try to claim it', async () => {
+  test('an event is delivered only once if all nodes try to claim it', async () => {
     const sent: string[] = [];
     const send: Send = async (_webhook, { id }) => {
       sent.push(id);
@@ -69,7 +69,7 @@ describe('several nodes', () => {
     expect(new Set(sent).size).toBe(5);
   });
 
-  test('deliver the event of another node only if that node dies', async () => {
+  test('a node delivers the event of another node only if that node dies', async () => {
     const sent: string[] = [];
     const { nodes, person, current, clock } = await openNodes([
       () => new Promise(() => {}),
@@ -96,7 +96,7 @@ describe('several nodes', () => {
     }
   });
 
-  test('announce a changed verdict only once if all of them find it', async () => {
+  test('a changed verdict is announced only once if all nodes find it', async () => {
     const { nodes, current, clock } = await openNodes([async () => delivered, async () => delivered]);
     const [{ directory, accountStore }] = nodes as [(typeof nodes)[0]];
     const team = [...directory.teams.values()][0]!;
@@ -134,7 +134,7 @@ describe('several nodes', () => {
     expect(await round()).toEqual(['cannot_tell']);
   });
 
-  test('freeze and announce the result of a finished experiment once', async () => {
+  test('the result of a finished experiment is frozen and announced once', async () => {
     const { nodes, current, clock } = await openNodes([async () => delivered, async () => delivered]);
     const [{ directory, accountStore }] = nodes as [(typeof nodes)[0]];
     const team = [...directory.teams.values()][0]!;

@@ -22,7 +22,7 @@ async function openResponder(respond: Responder): Promise<string> {
 }
 
 describe('a delivery', () => {
-  test('is signed as in Standard Webhooks', async () => {
+  test('the delivery is signed as in Standard Webhooks', async () => {
     const receiver = await openReceiver();
     expect(await sendTo(`http://127.0.0.1:${receiver.port}/flags?a=1`)).toEqual({
       status: 204,
@@ -36,7 +36,7 @@ describe('a delivery', () => {
     expect(() => verified({ ...one!, body: `${one!.body} ` }, secret.text)).toThrow();
   });
 
-  test('is also signed with the previous secret while that is valid', async () => {
+  test('the previous secret also signs while it is valid', async () => {
     const receiver = await openReceiver();
     const next = newWebhookSecret((size) => Buffer.alloc(size, 8));
     const now = Date.now();
@@ -61,7 +61,7 @@ describe('a delivery', () => {
     expect(await sendTo(url)).toEqual({ status, error: `responded with ${status}`, retryAfterMs: 120_000 });
   });
 
-  test('does not follow a redirect', async () => {
+  test('a redirect is not followed', async () => {
     const elsewhere = await openReceiver();
     const location = `http://127.0.0.1:${elsewhere.port}/`;
     for (const status of [301, 302, 307, 308]) {
@@ -82,7 +82,7 @@ describe('the delay that a receiver requests', () => {
     ['-1', 0, 0],
     ['soon', 0, 0],
     ['', 0, 0],
-  ])('is read from %j', async (text, least, most) => {
+  ])('the delay is read from %j', async (text, least, most) => {
     const url = await openResponder((response) => response.writeHead(503, { 'retry-after': text }).end());
     const { retryAfterMs } = await sendTo(url);
     expect(retryAfterMs).toBeGreaterThanOrEqual(least);
@@ -145,7 +145,7 @@ describe('a delivery to a misbehaving receiver', () => {
 });
 
 describe('the address of a receiver', () => {
-  test('is checked and used, whatever the name resolves to later', async () => {
+  test('the checked address is used, whatever the name resolves to later', async () => {
     const receiver = await openReceiver();
     const answers = [[loopback], [{ address: '192.0.2.1', family: 4 } as const]];
     const asked: string[] = [];
@@ -160,7 +160,7 @@ describe('the address of a receiver', () => {
   });
 
   test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1'])(
-    '%s is not reached by name unless allowed',
+    'a name that resolves to %s is refused unless private networks are allowed',
     async (address) => {
       const receiver = await openReceiver();
       const family = address.includes(':') ? 6 : 4;
@@ -171,7 +171,7 @@ describe('the address of a receiver', () => {
     },
   );
 
-  test('is rejected after a change of the allowed addresses', async () => {
+  test('an address that is no longer allowed is rejected', async () => {
     const receiver = await openReceiver();
     const url = `http://127.0.0.1:${receiver.port}/`;
     expect((await sendTo(url)).status).toBe(204);
@@ -188,17 +188,17 @@ describe('a certificate', () => {
     return { ...result, arrived: receiver.received.length };
   };
 
-  test('is accepted if it is trusted', async () => {
+  test('a trusted certificate is accepted', async () => {
     expect(await at('localhost', tls.cert)).toMatchObject({ status: 204, arrived: 1 });
   });
 
-  test('is rejected if it is not trusted', async () => {
+  test('an untrusted certificate is rejected', async () => {
     const { error, arrived } = await at('localhost');
     expect(error).toMatch(/self.signed/);
     expect(arrived).toBe(0);
   });
 
-  test('is rejected if it is for another name', async () => {
+  test('a certificate for another name is rejected', async () => {
     const { error, arrived } = await at('hooks.example.com', tls.cert);
     expect(error).toMatch(/altname/i);
     expect(arrived).toBe(0);

@@ -5,7 +5,7 @@ import { testWebhook } from '../../src/webhooks/webhooks.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openWebhooks } from './fixture.ts';
 
-test('hanging receivers delay no other team, and their own team only briefly', async () => {
+test('hanging receivers delay no other team, and delay their own team only briefly', async () => {
   const fixture = await openWebhooks();
   const hanging: (() => void)[] = [];
   const begun: string[] = [];
@@ -48,7 +48,7 @@ describe('failing receivers with long queues', () => {
     return new Deliverer({ ...fixture, log: testLog(), send });
   }
 
-  test('leave slots for another webhook of their team, and are served round robin', async () => {
+  test('the receivers leave slots for another webhook of their team, and are served round robin', async () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const send: Send = ({ url }) => {
@@ -68,7 +68,7 @@ describe('failing receivers with long queues', () => {
     for (const name of failing) expect(countBegun(name)).toBeGreaterThanOrEqual(3);
   });
 
-  test('are called with pauses', async () => {
+  test('calls to a failing receiver have pauses in between', async () => {
     let calls = 0;
     const send: Send = async () => {
       calls += 1;

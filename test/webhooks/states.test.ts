@@ -10,7 +10,7 @@ function audited({ store }: WebhookFixture): string[] {
 }
 
 describe('a webhook', () => {
-  test('is disabled after days of failure, with an audit log entry', async () => {
+  test('a webhook is disabled after days of failure, with an audit log entry', async () => {
     const fixture = await openWebhooks();
     const { now, path, receiver } = await openRespondingHook(fixture, 500);
     const day = async () => {
@@ -34,7 +34,7 @@ describe('a webhook', () => {
     expect(now()).toMatchObject({ enabled: true, disabledFor: null, failingSince: null });
   });
 
-  test('is not disabled if a delivery succeeded in between', async () => {
+  test('a successful delivery in between keeps the webhook enabled', async () => {
     const fixture = await openWebhooks();
     const { now, path } = await openRespondingHook(fixture, 500, 204, 500);
     await testWebhook(fixture.directory, path);
@@ -45,7 +45,7 @@ describe('a webhook', () => {
     expect(now().failingSince).toBeNull();
   });
 
-  test('is disabled immediately when its receiver responds with 410', async () => {
+  test('a response with 410 disables the webhook immediately', async () => {
     const fixture = await openWebhooks();
     const { now, path, latest } = await openRespondingHook(fixture, 410);
     await testWebhook(fixture.directory, path);
@@ -55,7 +55,7 @@ describe('a webhook', () => {
   });
 
   test.each(['by a person', 'because it is gone'])(
-    'gives up pending deliveries when it is disabled %s',
+    'gives up pending deliveries when the webhook is disabled %s',
     async (why) => {
       const fixture = await openWebhooks();
       const { receiver, now, path, webhook } = await openRespondingHook(fixture, 500, 410, 204);
@@ -79,7 +79,7 @@ describe('a webhook', () => {
     },
   );
 
-  test('loses its pending deliveries when it is deleted', async () => {
+  test('a deleted webhook loses its pending deliveries', async () => {
     const fixture = await openWebhooks();
     const { path } = await openRespondingHook(fixture, 204);
     const kept = await openRespondingHook(fixture, 204);
@@ -88,7 +88,7 @@ describe('a webhook', () => {
     expect(fixture.deliverer.waiting).toBe(1);
   });
 
-  test('receives no events from the time when it was disabled', async () => {
+  test('receives no events from the time when the webhook was disabled', async () => {
     const fixture = await openWebhooks();
     const { receiver, path } = await openRespondingHook(fixture, 204);
     const enable = (enabled: boolean) => patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });

@@ -19,7 +19,7 @@ function listAnnouncements({ store }: WebhookFixture): string[] {
   return [...store.webhookMarks.getKeys()];
 }
 
-test('finished deliveries are removed after their retention, and pending ones remain', async () => {
+test('finished deliveries are removed after the retention time, and pending deliveries remain', async () => {
   const fixture = await openWebhooks();
   const { port } = await openReceiver();
   const done = await fixture.hook(`http://127.0.0.1:${port}/`);
@@ -36,7 +36,7 @@ test('finished deliveries are removed after their retention, and pending ones re
   expect(counts()).toEqual([0, 1]);
 });
 
-test('nothing remains of a deleted webhook', async () => {
+test('all records of a deleted webhook are removed', async () => {
   const fixture = await openWebhooks();
   const { webhook } = await fixture.hook('http://127.0.0.1:1/');
   const path = { teamId: fixture.team.id, id: webhook.id };
@@ -48,7 +48,7 @@ test('nothing remains of a deleted webhook', async () => {
   expect(fixture.accountStore.has('numbers', sequenceName(webhook.id))).toBe(false);
 });
 
-test('a webhook is removed with its team, even if a release without webhooks deleted the team', async () => {
+test('a webhook is removed with the team, even if a release without webhooks deleted the team', async () => {
   const fixture = await openWebhooks();
   const { webhook } = await fixture.hook('http://127.0.0.1:1/');
   await testWebhook(fixture.directory, { teamId: fixture.team.id, id: webhook.id });
@@ -60,7 +60,7 @@ test('a webhook is removed with its team, even if a release without webhooks del
   expect(fixture.deliverer.waiting).toBe(0);
 });
 
-test('announcements are removed with their application, and announced refusals after two days', async () => {
+test('announcements are removed with the application, and announced refusals after two days', async () => {
   const fixture = await openWebhooks();
   const { directory, clock, team } = fixture;
   const { id } = await createApplication(directory, { name: 'Shop', teamId: team.id });

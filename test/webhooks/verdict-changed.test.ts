@@ -117,7 +117,7 @@ test('each change of a verdict is delivered once, whichever node finds it, even 
   ]);
 });
 
-test('a change by the team is an event, and a misspelt name has the similar name in its reasons', async () => {
+test('a change by the team is an event, and the reasons for a misspelt name contain the similar name', async () => {
   const { hook, see, clock, newWatch, received, directory, application } = await open();
   await declareFeature(directory, application.id, { name: 'checkout' });
   see('checkout', 'chekcout');

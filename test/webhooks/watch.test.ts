@@ -65,7 +65,7 @@ const hookFor = (fixture: WebhookFixture, ...events: WebhookEventType[]) =>
 describe('a flag seen for the first time', () => {
   const seen = (feature: string, at: number) => ({ environment: production, feature, at });
 
-  test('is announced once, whichever node finds it, however often', async () => {
+  test('the flag is announced once, even if several nodes find it several times', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'flag.first_seen');
     const at = fixture.clock.now();
@@ -90,7 +90,7 @@ describe('a flag seen for the first time', () => {
     ]);
   });
 
-  test('is not announced if seen before the subscription, except within its minute', async () => {
+  test('a flag seen more than a minute before the subscription is not announced', async () => {
     const fixture = await openWatch();
     const { clock } = fixture;
     const before = clock.now() - 61_000;
@@ -103,7 +103,7 @@ describe('a flag seen for the first time', () => {
     expect(fixture.tasks[0]).toMatchObject({ staleFrom: null, verdictsFrom: null, refusedFrom: null });
   });
 
-  test('is announced in batches if there are many flags', async () => {
+  test('many flags are announced in batches', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'flag.first_seen');
     const names = Array.from({ length: 250 }, (_, at) => `feature-${at}`);
@@ -175,7 +175,7 @@ describe('refused messages', () => {
     ],
   });
 
-  test('are announced when they start, and not while they continue', async () => {
+  test('refusals are announced when they start, and not while they continue', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'ingest.refusing');
     const watch = fixture.newWatch();
@@ -199,7 +199,7 @@ describe('refused messages', () => {
     });
   });
 
-  test('are announced before a flood of flags', async () => {
+  test('refusals are announced before a flood of flags', async () => {
     const fixture = await openWatch();
     const { clock } = fixture;
     const { webhook } = await hookFor(fixture, 'flag.first_seen', 'ingest.refusing');
@@ -211,7 +211,7 @@ describe('refused messages', () => {
     expect(fixture.queued(webhook.id)[0]!.type).toBe('ingest.refusing');
   });
 
-  test('are announced to every team if the service refuses all messages, even after a failed write', async () => {
+  test('every team is notified if the service refuses all messages, even after a failed write', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'ingest.refusing');
     const watch = fixture.newWatch();
@@ -254,7 +254,7 @@ test('a leaked key is announced once', async () => {
   expect(JSON.stringify(fixture.queued(webhook.id))).not.toContain(text);
 });
 
-test('the expiry of an API key is announced 14 days and one day before, once by all nodes, and again if it was moved', async () => {
+test('the expiry of an API key is announced 14 days and one day before, and again if its date changes', async () => {
   const fixture = await openWatch();
   const { directory, team, clock } = fixture;
   const { webhook } = await hookFor(fixture, 'api-key.expiring');

@@ -56,7 +56,7 @@ export class Reports {
     return response;
   };
 
-  /** Starts a timer that waits at least as long as the server has requested. It does not keep the process running. */
+  /** Starts a timer that waits at least as long as the server has requested, but does not keep the process running. */
   readonly startTimer = (act: () => unknown, ms: number): NodeJS.Timeout => {
     const actLater = () => {
       const left = this.#notBefore - performance.now();

@@ -11,7 +11,7 @@ import { WaitingUsers } from './users.ts';
 const maxBytes = 100_000;
 const maxEntries = 10_000;
 
-/** The senders of this process, which are flushed when nothing else keeps it running. */
+/** The senders of this process, which are flushed when nothing else keeps the process running. */
 const senders: Sender[] = [];
 
 /** Sends reports with a Backend key: see server.d.ts. */

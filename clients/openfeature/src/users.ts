@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** Maximum number of waiting pairs of a flag and a user: about a megabyte of a report. */
 const maxPairs = 50_000;
 
-/** Hashes of users by flag. The server counts each of them once a day. */
+/** Hashes of users by flag. The server counts each user once a day. */
 export type UsersByFlag = ReadonlyMap<string, ReadonlySet<number>>;
 
 /** The users of flags that wait for the next report. */

@@ -1,15 +1,15 @@
-/** The part of a hook's context that is read. */
+/** The fields of a hook's context that the hook reads. */
 export interface EvaluatedFlag {
   readonly flagKey: string;
   readonly context: Subject;
 }
 
-/** The part of an evaluation context that is read. */
+/** The fields of an evaluation context that the hook reads. */
 export interface Subject {
   readonly targetingKey?: string | undefined;
 }
 
-/** The part of the evaluation details that is read. */
+/** The fields of the evaluation details that the hook reads. */
 export interface Evaluation {
   readonly value: unknown;
   readonly variant?: string | undefined;
@@ -25,7 +25,7 @@ export interface EvaluationHook {
 
 /** Details of a tracking event. */
 export interface TrackedEvent {
-  /** The used flag. Without it, the event is a metric. */
+  /** The used flag. An event without a flag is a metric. */
   readonly flag?: unknown;
   /** The used variant (default: the variant evaluated last for the targeting key, else for anyone). */
   readonly variant?: unknown;

@@ -23,8 +23,8 @@ export interface ServerOptions {
 }
 
 /**
- * Counts what a server evaluates. One per process suffices. Counts are sent at intervals, and when nothing else keeps
- * the process running. Before `process.exit`, or when a signal stops the process, await `flush`.
+ * Counts the evaluations of a server. One sender per process suffices. Counts are sent at intervals, and when nothing
+ * else keeps the process running. Before `process.exit`, or when a signal stops the process, await `flush`.
  * @throws {TypeError} if `url` is not an HTTP URL, or `key` or `environment` is missing
  */
 export declare function flagmeter(options: ServerOptions): Sender & Evaluations;

@@ -8,5 +8,5 @@ export interface WebOptions extends Omit<Options, 'url'> {
   readonly url?: string;
 }
 
-/** Counts what a page evaluates. One per page suffices. */
+/** Counts the evaluations of a page. One sender per page suffices. */
 export declare function flagmeter(options: WebOptions): Sender & Evaluations;

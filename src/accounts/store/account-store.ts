@@ -77,8 +77,8 @@ export interface AccountStoreStatus {
 /** The store of accounts. As a reader, it shows committed records. */
 export interface AccountStore extends Reader {
   /**
-   * Resolves when the store shows all changes that any node made before this call. Returns `undefined` if it always
-   * does.
+   * Resolves when the store shows all changes that any node made before this call. Returns `undefined` if the
+   * store always shows them.
    * @throws {ApiError} `postgres_unavailable`, in bounded time
    */
   current(): Promise<void> | undefined;

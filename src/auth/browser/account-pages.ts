@@ -30,7 +30,7 @@ import { leadToLink } from './sso/start.ts';
 interface AccountPage {
   /** Returns an error page if this page is not available at this URL. */
   readonly refuse?: (services: PageServices) => HttpResponse | undefined;
-  /** True if the page also completes a sign-in without a second factor. */
+  /** True if the page also completes a sign-in that lacks a second factor. */
   readonly completes?: true;
   readonly show: (
     services: PageServices,
@@ -64,9 +64,12 @@ function accountEndpoints(
   page: AccountPage,
   { GET, POST, responses, posted }: Words,
 ): readonly Endpoint<PageServices>[] {
-  const all = { 200: 'The page, or the sign-in page if the sign-in is older than 15 minutes.', ...responses };
+  const all = { 200: 'The requested page, or the sign-in page if the sign-in is older than 15 minutes.', ...responses };
   const bind = (services: PageServices) => pageHandler(services, page);
-  const busy = { 429: 'The page again: too many attempts have failed.', 503: 'The page again: the service is busy.' };
+  const busy = {
+    429: 'The page is shown again: too many attempts have failed.',
+    503: 'The page is shown again: the service is busy.',
+  };
   return pageEndpoints(path, access, {
     GET: { ...GET, responses: all, bind },
     POST: {
@@ -149,7 +152,10 @@ export const authenticatorPageEndpoints = accountEndpoints(
   {
     GET: { operationId: 'showAuthenticatorPage', summary: 'Show the page for two-step verification' },
     POST: { operationId: 'changeAuthenticator', summary: 'Set up an authenticator app, or get new recovery codes' },
-    posted: { 303: 'Redirect to the console.', 403: 'The page again: the code is wrong, or the form is not valid.' },
+    posted: {
+      303: 'Redirect to the console.',
+      403: 'The page is shown again: the code is wrong, or the form is not valid.',
+    },
   },
 );
 
@@ -215,10 +221,10 @@ export const passkeyPageEndpoints = accountEndpoints(
   {
     GET: { operationId: 'showPasskeyPage', summary: 'Show the page for adding a passkey' },
     POST: { operationId: 'addPasskey', summary: 'Add a passkey' },
-    responses: { 400: 'A page: browsers allow no passkeys at this URL, or the form is malformed.' },
+    responses: { 400: 'An error page: browsers allow no passkeys at this URL, or the form is malformed.' },
     posted: {
       303: 'Redirect to the console, which lists the passkeys.',
-      403: 'The page again: the form is not valid.',
+      403: 'The page is shown again: the form is not valid.',
     },
   },
 );
@@ -253,8 +259,8 @@ export const linkPageEndpoints = accountEndpoints(
     POST: { operationId: 'linkAccount', summary: 'Link an account at an identity provider' },
     posted: {
       303: 'Redirect to the console.',
-      403: 'The page again: the form is not valid.',
-      503: 'A page: the provider cannot be reached.',
+      403: 'The page is shown again: the form is not valid.',
+      503: 'An error page: the provider cannot be reached.',
     },
   },
 );

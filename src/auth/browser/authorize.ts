@@ -30,7 +30,7 @@ import { signInByForm } from './forms/sign-in-form.ts';
 import { failurePage, refusalPage } from './pages/failure-page.ts';
 import { confirmPage, loginPage } from './pages/sign-in-pages.ts';
 
-/** Maximum length of a posted request. It is redirected to a `GET`, whose URL must fit into a request head. */
+/** Maximum length of a posted request. The URL of the `GET` that follows must fit into a request head. */
 const longestQuery = 8192;
 
 const access = { credential: 'None; the cookie of the sign-in page', who: 'Anyone with a browser' };
@@ -38,7 +38,7 @@ const access = { credential: 'None; the cookie of the sign-in page', who: 'Anyon
 const responses = {
   200: 'The sign-in page, or a page that asks for confirmation.',
   303: 'Redirect to the client, with a code or an error (RFC 6749 §4.1.2).',
-  400: 'A page: the client or its redirect URI is unknown, or the request is invalid and the browser is not signed in.',
+  400: 'An error page: the client or its redirect URI is unknown, or the request is invalid and the browser is not signed in.',
 };
 
 /** `GET` and `POST /connect/authorize` (RFC 6749 §3.1), and the pages of the sign-in. */
@@ -58,9 +58,9 @@ export const authorizeEndpoints = pageEndpoints<PageServices>('/connect/authoriz
     responses: {
       ...responses,
       303: 'Redirect to the same request as a `GET`, or to the client.',
-      403: 'The page again: the form is not valid.',
-      429: 'The page again: too many attempts have failed.',
-      503: 'The page again: the service is busy.',
+      403: 'The page is shown again: the form is not valid.',
+      429: 'The page is shown again: too many attempts have failed.',
+      503: 'The page is shown again: the service is busy.',
     },
     bind: (services) => (request) =>
       request.query === ''
@@ -83,9 +83,9 @@ async function servePage(
 }
 
 /**
- * Reads the request. An error is redirected only from a signed-in browser, or for `prompt=none`. Otherwise anyone who
- * registers a client could use a URL of this service as an open redirector (RFC 9700 §4.11.2).
- * @throws {AuthorizationError} an error to redirect
+ * Reads the request. The client gets an error only if the browser is signed in, or for `prompt=none`. Otherwise anyone
+ * who registers a client could use a URL of this service as an open redirector (RFC 9700 §4.11.2).
+ * @throws {AuthorizationError} an error that the browser takes to the client
  * @throws {UnknownReturnAddress}
  */
 async function readRequest(
@@ -119,8 +119,8 @@ function refuse({ issuer }: PageServices, error: unknown): HttpResponse {
 }
 
 /**
- * Handles an authorization request (OpenID Connect Core §3.1.2). Responds with a code if the browser is suitably signed
- * in, else with the next page. For `prompt=none` it throws instead.
+ * Handles an authorization request (OpenID Connect Core §3.1.2). Responds with a code if the sign-in of the browser is
+ * sufficient, otherwise with the next page. For `prompt=none`, throws an error instead of showing a page.
  * @throws {AuthorizationError}
  */
 async function handleRequest(
@@ -164,7 +164,7 @@ async function findNextStep(
   if (signIn.missing !== undefined) return { next: 'step', signIn };
   const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${services.audience}/`);
   const isQuestion = prompt.has('consent') || prompt.has('select_account');
-  // A program without a known receiver might listen there, so the user must confirm first (RFC 8252 §8.6).
+  // An unknown program might listen at this redirect URI, so the user must confirm first (RFC 8252 §8.6).
   return { next: isKnown && !isQuestion ? 'code' : 'confirm', signIn };
 }
 
@@ -215,7 +215,7 @@ function isTooOld({ clock }: PageServices, { maxAge }: AuthorizationRequest, { a
   return maxAge !== null && (maxAge === 0 || clock.now() / 1000 - authTime > maxAge);
 }
 
-/** The id of the user in a client's `id_token_hint`; `undefined` without a valid hint. */
+/** The id of the user in a client's `id_token_hint`; `undefined` if the hint is missing or not valid. */
 async function meantUser(services: PageServices, { idTokenHint }: AuthorizationRequest): Promise<string | undefined> {
   return idTokenHint === null ? undefined : (await readIdTokenHint(services, idTokenHint))?.sub;
 }

@@ -29,8 +29,8 @@ interface DeviceMatch {
 
 const responses = {
   200: 'The page for the code, the sign-in page, a page that asks for confirmation, or the result.',
-  404: 'The page again: the code is wrong or has expired.',
-  429: 'A page: too many wrong codes.',
+  404: 'The page is shown again: the code is wrong or has expired.',
+  429: 'An error page: too many wrong codes.',
 };
 
 const access = { credential: 'None; the cookie of the sign-in page', who: 'Anyone with a browser' };
@@ -55,8 +55,8 @@ export const devicePageEndpoints = pageEndpoints<PageServices>('/connect/device'
     query,
     responses: {
       ...responses,
-      403: 'The page again: the form is not valid.',
-      503: 'The page again: the service is busy.',
+      403: 'The page is shown again: the form is not valid.',
+      503: 'The page is shown again: the service is busy.',
     },
     bind: (services) => pageHandler(services, decide),
   },
@@ -134,7 +134,7 @@ function mayAllow(services: PageServices, { client }: DeviceMatch, signIn: Curre
   return isRecent(services, signIn) && maySignIn(signIn.user, client) && signIn.missing === undefined;
 }
 
-/** True if a device can get a session of this sign-in. A session of an old sign-in could not make dangerous changes. */
+/** True if a sign-in is recent enough for a device. The session of an old sign-in could make no dangerous changes. */
 function isRecent({ clock }: PageServices, { authTime }: CurrentSignIn): boolean {
   return isRecentSignIn(authTime, clock.now());
 }

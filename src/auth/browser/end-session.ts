@@ -19,7 +19,7 @@ import { type Destination, logOutAtProvider } from './sso/logout.ts';
 const parameters = Type.Object({
   id_token_hint: Type.Optional(text('An ID token issued to the client.')),
   client_id: Type.Optional(text('Id of the client. An ID token must have been issued to the same client.')),
-  post_logout_redirect_uri: Type.Optional(text('A redirect URI of the client; any other is ignored.')),
+  post_logout_redirect_uri: Type.Optional(text('A redirect URI of the client. Any other URI is ignored.')),
   state: Type.Optional(text('Returned unchanged.')),
 });
 
@@ -27,9 +27,9 @@ const responses = {
   200: 'The user is signed out, or is asked whether to sign out.',
   204: 'The user of the access token is signed out.',
   303: 'Redirect to `post_logout_redirect_uri`.',
-  400: 'A page: the request is malformed.',
+  400: 'An error page: the request is malformed.',
   401: 'The access token is not valid. The response has no body.',
-  503: 'A page: the store cannot commit the change.',
+  503: 'An error page: the store cannot commit the change.',
 };
 
 const access = { credential: 'ID token, access token, or the cookie of the sign-in page', who: 'The signed-in user' };
@@ -45,7 +45,7 @@ export const endSessionEndpoints = pageEndpoints('/connect/endsession', access, 
     operationId: 'postEndSession',
     summary: 'Sign out a user, with the parameters in a form',
     query: parameters,
-    responses: { ...responses, 413: 'A page: the form is too long.' },
+    responses: { ...responses, 413: 'An error page: the form is too long.' },
     bind,
   },
 });
@@ -78,7 +78,7 @@ async function handleEndSession(services: SsoServices, request: Request): Promis
   return onward ?? (returnTo === undefined ? signedOutPage() : goBack(returnTo));
 }
 
-/** Responds to a client, which is not a browser: with a status code, or with a redirect if requested. */
+/** Responds to a client that is not a browser, with a status code or the requested redirect. */
 async function handleClient(
   services: SsoServices,
   request: Request,
@@ -94,7 +94,7 @@ async function handleClient(
 
 interface SignOut {
   readonly userId: string;
-  /** The key of a session. The sign-in of the session ends with it. */
+  /** The key of a session, whose sign-in ends, too. */
   readonly session?: string;
   readonly signIn?: CurrentSignIn;
   readonly access?: AccessClaims;
@@ -159,7 +159,7 @@ async function readHint(services: SsoServices, parameters: Form): Promise<IdToke
   return hint;
 }
 
-/** Finds the return address. An unregistered one is ignored: the user is signed out, but not sent there. */
+/** Finds the return address. An unregistered address is ignored: the user is signed out, but not redirected. */
 function readReturn(
   { directory, audience }: SsoServices,
   parameters: Form,

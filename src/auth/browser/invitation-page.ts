@@ -66,10 +66,10 @@ export const invitationPageEndpoints = pageEndpoints<PageServices>(path, access,
     responses: {
       200: 'The page for the password, or a page that leads to an identity provider.',
       303: 'Redirect to the console: the user is signed in.',
-      400: 'The page again: the password is not valid.',
-      403: 'The page again: the link or the form is not valid.',
-      429: 'The page again: too many attempts have failed.',
-      503: 'The page again: the service is busy.',
+      400: 'The page is shown again: the password is not valid.',
+      403: 'The page is shown again: the link or the form is not valid.',
+      429: 'The page is shown again: too many attempts have failed.',
+      503: 'The page is shown again: the service is busy.',
     },
     bind: (services) => pageHandler((request) => handleForm(services, request)),
   },
@@ -150,7 +150,7 @@ function rejection(found: Exclude<FoundLink, { outcome: 'valid' }>): FormError {
   return found.outcome === 'over' ? overError : throttled(found.wait);
 }
 
-/** The enabled providers; only the required one for users of a domain that must sign in with it. */
+/** The enabled providers, or only the provider that the domain of the user requires. */
 function providersFor({ accountStore, providers }: PageServices, user: User) {
   const required = requiredProvider(accountStore, user);
   return providers.enabled().filter(({ id }) => required === undefined || id === required);

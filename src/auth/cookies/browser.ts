@@ -17,7 +17,7 @@ const lifetimeSeconds = 90 * 24 * 3600;
 const idPattern = '[\\w-]{43}';
 const valueForm = new RegExp(`^(${idPattern})\\.(${idPattern})$`);
 
-/** The cookie of a browser known to the auth host. Over HTTPS no other host and no plain connection can set it. */
+/** The cookie of a browser known to the auth host. Over HTTPS, no other host or plain connection can set it. */
 export class BrowserCookie {
   readonly #name: string;
   readonly #attributes: string;

@@ -11,7 +11,7 @@ import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 import type { Browser } from '../cookies/browser.ts';
 
 interface Rule {
-  /** Number of failures without a wait. The next attempt waits `shortestMs`, and each later attempt twice as long. */
+  /** Number of failures without a wait. The next wait is `shortestMs`, and each later wait is twice as long. */
   readonly free: number;
   readonly shortestMs: number;
   readonly longestMs: number;
@@ -35,10 +35,10 @@ const rules = {
 type Kind = keyof typeof rules;
 const kinds = Object.keys(rules) as Kind[];
 
-/** Time until failures are forgotten, counted from the last one. Few failures are forgotten sooner. */
+/** Time from the last failure until all failures are forgotten. A few failures are forgotten sooner. */
 const forgetFewMs = 60 * minuteMs;
 const forgetManyMs = dayMs;
-/** Time until a browser is forgotten, counted from its last sign-in. */
+/** Time from the last sign-in of a browser until the browser is forgotten. */
 const forgetBrowserMs = 90 * dayMs;
 
 export interface ThrottleDeps {

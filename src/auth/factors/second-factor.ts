@@ -102,7 +102,7 @@ export async function enrol(
 /**
  * Adds an authenticator app to the user of a complete sign-in. The app then counts as a factor of the sign-in.
  * @returns the recovery codes; `undefined` if the code is wrong, or the sign-in has ended
- * @throws {Refusal} `conflict` if the user has one, `store_unavailable`
+ * @throws {Refusal} `conflict` if the user already has an app, `store_unavailable`
  */
 export async function addAuthenticator(
   services: SignInServices,

@@ -32,7 +32,7 @@ export interface AuthorizationRequest extends ReturnAddress {
   readonly idTokenHint: string | null;
 }
 
-/** An unknown client or redirect URI. The error is shown to the user, because it cannot be redirected. */
+/** An unknown client or redirect URI. The user sees the error, because the browser cannot be redirected. */
 export class UnknownReturnAddress extends Error {
   override readonly name = 'UnknownReturnAddress';
 }
@@ -77,15 +77,15 @@ export const authorizationParameters = Type.Object({
   redirect_uri: text('A redirect URI that the client has registered.'),
   response_type: Type.Literal('code'),
   response_mode: Type.Optional(Type.Literal('query')),
-  scope: text('Separated by spaces; `openid` is required.'),
+  scope: text('The scopes, separated by spaces. `openid` is required.'),
   code_challenge: Type.String({
     pattern: challengeForm.source,
     description: 'The PKCE challenge, which is required (RFC 7636).',
   }),
   code_challenge_method: Type.Literal('S256'),
   state: limited('state', 'Returned unchanged.'),
-  nonce: limited('nonce', 'Returned in the ID token.'),
-  prompt: Type.Optional(text(`Any of ${prompts.join(', ')}; separated by spaces.`)),
+  nonce: limited('nonce', 'A value that the ID token will contain.'),
+  prompt: Type.Optional(text(`One or more of ${prompts.join(', ')}, separated by spaces.`)),
   max_age: Type.Optional(text('Maximum time since the user signed in, seconds.')),
   login_hint: limited('login_hint', 'The e-mail address that the sign-in page shows.'),
   id_token_hint: limited('id_token_hint', 'An ID token of the expected user.'),

@@ -20,11 +20,11 @@ interface AssertedClient {
 
 /** Maximum size of an assertion. A longer assertion is rejected unread. */
 const longestAssertion = 4096;
-/** Maximum remaining lifetime of an assertion, seconds. Its use is remembered until its expiry. */
+/** Maximum remaining lifetime of an assertion, seconds. A used assertion is remembered until its expiry. */
 const longestLife = 300;
 const longestJti = 256;
 
-const assertionRule = `The client assertion is not valid. It must be signed with a registered key, with iss and sub the client id, aud the issuer, an unused jti, and an exp at most ${longestLife} seconds ahead`;
+const assertionRule = `The client assertion is not valid. It must be signed with a registered key. iss and sub must be the client id, aud the issuer, jti unused, and exp at most ${longestLife} seconds ahead`;
 
 /**
  * Authenticates a client by an assertion that it has signed with a registered key (RFC 7523 §3).
@@ -72,7 +72,7 @@ export async function useOnce(
   if (!isFirst) throw refusal();
 }
 
-/** The client that an assertion claims to be from; empty if missing. Not verified: use it only to count failures. */
+/** The client that an assertion claims to be from; empty if missing. It is not verified: only count failures by it. */
 export function claimedByAssertion(form: Form): string {
   const token = form.get('client_assertion') ?? '';
   const sub = token.length > longestAssertion ? undefined : readUnverified(token)?.claims.sub;

@@ -101,7 +101,7 @@ export function authenticateClient(
   return { kind: 'api-key', id: claimed.id, apiKey };
 }
 
-/** @throws {OAuthError} `invalid_client`. Only for an authenticated key, because the error reveals that it exists. */
+/** @throws {OAuthError} `invalid_client`. Only for an authenticated key: the error reveals that the key exists. */
 export function checkNotExpired(apiKey: ApiKey, now: number, byHeader = false): void {
   if (!isUsable(apiKey, now)) throw invalidClient(byHeader, 'The API key has expired; create another one');
 }
@@ -123,7 +123,7 @@ function publicClient(clientId: string, name: string, redirectUris: readonly str
 interface ClaimedClient {
   readonly id: string;
   readonly secret: string;
-  /** True if they came in the `Authorization` header, which determines the form of a refusal. */
+  /** True if the credentials came in the `Authorization` header, which determines the form of a refusal. */
   readonly byHeader: boolean;
 }
 
@@ -144,12 +144,12 @@ function readClient(authorization: string | undefined, form: Form): ClaimedClien
   const client = parseBasic(authorization);
   if (!client) throw invalidClient(true);
   if (id !== undefined && id !== client.id) {
-    throw new OAuthError('invalid_request', 'client_id differs from the one in the Authorization header');
+    throw new OAuthError('invalid_request', 'client_id differs from the client id in the Authorization header');
   }
   return { ...client, byHeader: true };
 }
 
-/** The id that a client claims; empty if missing. Not verified. Never throws. */
+/** Returns the id that a client claims, not verified; empty if missing. Never throws. */
 export function claimedId(authorization: string | undefined, form: Form): string {
   const id = authorization === undefined ? undefined : parseBasic(authorization)?.id;
   return id ?? form.get('client_id') ?? '';
@@ -184,7 +184,7 @@ const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();
 
 /**
  * Returns the check of an origin. It allows pages of the console, and pages on the origin of a redirect URI of a public
- * client. These can use the token endpoints and the management API.
+ * client. Such pages can use the token endpoints and the management API.
  * @param baseUrl the public URL of the management API, under which the console lives
  */
 export function clientOrigins({ clients }: Pick<Directory, 'clients'>, baseUrl: string): (origin: string) => boolean {
@@ -242,8 +242,8 @@ export class ClientRates {
 }
 
 /**
- * The rate limit key of a client. Anyone who knows its id can act as a public client, or try to exchange a token. Such
- * requests are limited per network.
+ * The rate limit key of a client. Anyone who knows the id of a public client can send requests in its name, and anyone
+ * can try a token exchange. Such requests are limited per network.
  */
 export function rateKey(client: AuthenticatedClient, request: Pick<Request, 'remoteAddress'>): string {
   const isPublic = client.kind === 'sign-in' ? client.client.secretHash === null : client.apiKey.trust !== undefined;

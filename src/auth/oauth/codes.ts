@@ -14,7 +14,7 @@ const codeLifetimeMs = 60_000;
 const usedCodeLifetimeMs = 3_600_000;
 
 /**
- * Creates an authorization code: 256 random bits, valid once, for a minute. Resolves when it is on disk.
+ * Creates an authorization code: 256 random bits, valid once, for a minute. Resolves when the code is on disk.
  * @param granted the request and its user; `redirectUri` exactly as sent
  * @throws {Refusal} `store_unavailable`
  */

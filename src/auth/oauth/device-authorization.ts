@@ -14,7 +14,7 @@ const DeviceAuthorization = shape(
     device_code: text('The code with which the device polls the token endpoint.'),
     user_code: text('The code that the user enters.'),
     verification_uri: text('The page where the user enters that code.'),
-    verification_uri_complete: text('The same page, with the code.'),
+    verification_uri_complete: text('The address of the same page, with the code filled in.'),
     expires_in: count('Lifetime of both codes, in seconds.'),
     interval: count('Minimum interval between two polls, in seconds.'),
   },

@@ -109,8 +109,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Returns the user's decision to a device that polls (RFC 8628 §3.4, §3.5). `allowed` is repeated until a transaction
-   * with `take` is committed.
+   * Returns the user's decision to a device that polls (RFC 8628 §3.4, §3.5). Returns `allowed` again until
+   * a transaction with `take` is committed.
    */
   poll(deviceCode: string, clientId: string) {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
@@ -124,7 +124,7 @@ export class DeviceCodes {
 
   /**
    * Takes the allowance of a device, which can be taken once.
-   * @returns `undefined` if nothing is allowed
+   * @returns `undefined` if the user has not allowed the device
    */
   take(tx: Transaction, deviceCode: string, clientId: string): Allowance | undefined {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
@@ -185,8 +185,8 @@ const atOnce = 100;
 type Entry = readonly [key: string, device: DeviceCode];
 
 /**
- * Makes room: removes the devices that expired before a time. If no device has, it removes the oldest devices of the
- * network with the most devices.
+ * Removes the devices that expired before a time. If no device has expired, removes the oldest devices of the network
+ * with the most devices.
  */
 function makeRoom(tx: Transaction, expiredBefore: number): void {
   const all = [...tx.records('deviceCodes')];

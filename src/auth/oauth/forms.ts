@@ -32,7 +32,7 @@ import type { TokenTotals } from './tokens.ts';
 import type { ValidateToken } from './validation.ts';
 import type { IssuerKeys } from './workload-token.ts';
 
-/** Maximum length, bytes. It exceeds the lengths of the longest code, verifier, token and redirect URI together. */
+/** Maximum length of a form, bytes: more than the longest code, verifier, token and redirect URI together. */
 const longestForm = 16_384;
 
 /** Error text for a form with a repeated parameter (RFC 6749 §3.2). */
@@ -286,7 +286,7 @@ function refuse(error: unknown): HttpResponse {
 const credentials = {
   client_id: Type.Optional(text('Client id, unless sent as `Authorization: Basic`.')),
   client_secret: Type.Optional(
-    Type.String({ format: 'password', description: 'Client secret. Public clients have none.' }),
+    Type.String({ format: 'password', description: 'Client secret. A public client has no secret.' }),
   ),
   client_assertion_type: Type.Optional(Type.Literal(assertionType)),
   client_assertion: Type.Optional(text('A JWT signed with a registered key (RFC 7523 §2.2), in place of a secret.')),
@@ -317,7 +317,7 @@ function describe<Body>(declaration: ClientDeclaration<Body>): Operation {
         invalid_request: `The maximum size of a body is ${longestForm} bytes`,
       }),
       429: oauthRefusal(
-        'The client sends too many requests, or too many have failed.',
+        'The client sends too many requests, or too many requests have failed.',
         { slow_down: tooOften, temporarily_unavailable: tooManyFailures },
         wait,
       ),

@@ -126,7 +126,7 @@ async function whileAway(change: Promise<void>, without: () => void): Promise<vo
   }
 }
 
-/** Creates a key for another algorithm. If several nodes start with it together, only one creates the key. */
+/** Creates a key for another algorithm. If several nodes start together, only one creates the key. */
 async function changeAlgorithm({ clock, directory, log }: KeyRingDeps, alg: SigningAlgorithm): Promise<void> {
   const made = await newSigningKey(clock.now(), alg);
   const change = directory.change((tx) => {
@@ -151,7 +151,7 @@ function describeTarget({ kid, alg }: StoredKey) {
 export class KeyRing implements SigningKeys {
   readonly #deps: KeyRingDeps;
   #keys: SigningKeys;
-  /** The key that signs: after a rotation, the previous key for a while. Its private part is only in memory. */
+  /** The key that signs. After a rotation, the previous key signs for a while, from its private part in memory. */
   #signer: Signer;
   /** The time from which the current key of the store signs. */
   #signsFrom = 0;

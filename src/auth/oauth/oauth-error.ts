@@ -77,8 +77,8 @@ export function oauthErrorResponse({ code, message, status, challenge, retryAfte
 export function oauthRefusal(description: string, refusals: OAuthRefusals, headers: Headers = {}): DeclaredResponse {
   const codes = Object.keys(refusals) as OAuthErrorCode[];
   const schema = Type.Object({
-    error: oneOf(codes, 'What is wrong.'),
-    error_description: text('What is wrong with this request, for people.'),
+    error: oneOf(codes, 'The error code.'),
+    error_description: text('A description of the error, for people.'),
   });
   const examples = Object.entries(refusals).map(([error, error_description]) => [
     error,

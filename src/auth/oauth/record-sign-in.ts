@@ -110,8 +110,8 @@ function indexSignIn(
 }
 
 /**
- * Takes sign-ins from the index: the sign-ins of a session at an issuer or, without a `sid`, of an account. If both are
- * given, both must match.
+ * Takes sign-ins from the index: the sign-ins of a session at an issuer or, without a `sid`, of an account. If account
+ * and session are given, both must match.
  */
 export function takeSignIns(tx: Transaction & Reader, { issuer, subject, sid }: AtIssuer): readonly ProviderSignIn[] {
   const [first = '', ...others] = listPrefixes(issuer, { sid, subject });

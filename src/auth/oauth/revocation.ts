@@ -29,7 +29,7 @@ export const revocationEndpoint: Endpoint<ClientServices> = clientEndpoint('/con
     'Ends the session that the token belongs to. The response is also 200 for a token that is not valid (RFC 7009 §2.2).',
   who: 'The client that the token was issued to',
   forms: [form],
-  response: { description: 'The token is revoked, durably.', headers: {} },
+  response: { description: 'The token is durably revoked.', headers: {} },
   refuses: { invalid_grant: ofOther },
 });
 
@@ -49,7 +49,7 @@ async function revoke(
   return undefined;
 }
 
-/** Ends a session by any of its refresh tokens, even a spent one. */
+/** Ends the session of a refresh token, even if the token is spent. */
 async function revokeSession(
   services: Services,
   key: string,
@@ -81,15 +81,15 @@ const notJwt = 'The token is not a well-formed JWT';
 const invalidateToken: Endpoint<ClientServices> = {
   method: 'POST',
   path: '/api/account/invalidate-token',
-  access: { credential: 'Access token', who: 'Its holder' },
+  access: { credential: 'Access token', who: 'The holder of the token' },
   operation: {
     operationId: 'invalidateToken',
     summary: 'Sign out: invalidate an access token',
     description:
-      'Invalidates the bearer token of the request, which can have any scope. The next request with it is rejected. Its session and its refresh token end, too.',
+      'Invalidates the bearer token of the request, which can have any scope. The next request with the token is rejected. Its session and its refresh token end, too.',
     security: [{ oauth2: [] }],
     responses: {
-      200: jsonResponse(Invalidated, 'The token is invalidated, durably.', { 'Cache-Control': NotCached }),
+      200: jsonResponse(Invalidated, 'The token is durably invalidated.', { 'Cache-Control': NotCached }),
       400: oauthRefusal('The token is not a well-formed JWT.', { invalid_token: notJwt }),
       401: oauthRefusal(
         'The token is missing or not valid.',

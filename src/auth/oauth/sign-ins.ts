@@ -22,7 +22,7 @@ export interface CurrentSignIn {
   /** The key of the sign-in in the store. It is not secret. */
   readonly key: string;
   readonly user: User;
-  /** The time when the user signed in, seconds. At a provider, that can be earlier than `startedAt`. */
+  /** The time when the user signed in, seconds. With a provider, this time can be earlier than `startedAt`. */
   readonly authTime: number;
   /** The time when the sign-in began here, Unix ms. */
   readonly startedAt: number;

@@ -256,7 +256,7 @@ async function poll(services: ClientServices, clientId: string, deviceCode: stri
 }
 
 /**
- * Starts the session of a device. Of two concurrent polls, only one gets it.
+ * Starts the session of a device. Of two concurrent polls, only one gets the session.
  * @throws {OAuthError} `access_denied` if the user has signed out or lost access to the client
  */
 function start(

@@ -254,8 +254,8 @@ export async function readIdTokenHint(
 }
 
 /**
- * The invalidation list: unexpired access tokens that are rejected. It is only on disk. It is read once per token, when
- * the signature is verified. Adding a token to the list removes it from the cache of verified tokens.
+ * The invalidation list: unexpired access tokens that are rejected. The list is only on disk, and is read once per
+ * token, when the signature is verified. Adding a token to the list removes it from the cache of verified tokens.
  */
 
 /** A token in the list: its `jti`, and its `exp` in seconds. */

@@ -10,7 +10,7 @@ import { OAuthError, type OAuthErrorCode, oauthErrorResponse, oauthRefusal, unca
 import { type AccessClaims, emailClaims } from './tokens.ts';
 import { bearerToken, validOrNot } from './validation.ts';
 
-/** Headers that let pages of any origin read the response. It requires a token, which no browser sends by itself. */
+/** Headers that let pages of any origin read the response. No browser sends the required token by itself. */
 const readableByPages = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'www-authenticate' };
 
 const preflight: HttpResponse = {
@@ -23,7 +23,7 @@ const preflight: HttpResponse = {
   },
 };
 
-/** The response without a token. It only names the authentication scheme (RFC 6750 §3.1). */
+/** The response without a token, which names only the authentication scheme (RFC 6750 §3.1). */
 const unasked: HttpResponse = { status: 401, headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' } };
 
 /** The claims of a user, by the scopes of the access token (OpenID Connect Core §5.3.2). */
@@ -70,7 +70,7 @@ const responses: Operation['responses'] = {
   403: oauthRefusal('The token lacks a scope or a user.', { insufficient_scope: noUser }, Refused),
 };
 const summary = 'Read the claims of the user of an access token';
-const description = 'Pages of any origin can call this.';
+const description = 'Pages of any origin can call this endpoint.';
 const security = [{ bearer: [] }];
 const endpoint = {
   path: '/connect/userinfo',
@@ -90,7 +90,7 @@ export const userinfoEndpoints: readonly Endpoint<ClientServices>[] = [
     operation: {
       operationId: 'postUserinfo',
       summary,
-      description: `${description} The token may be in the form field \`access_token\` (RFC 6750 §2.2).`,
+      description: `${description} The token can also be in the form field \`access_token\` (RFC 6750 §2.2).`,
       security,
       responses,
     },
@@ -117,7 +117,7 @@ async function handleUserinfo(services: ClientServices, request: Request): Promi
 
 /**
  * Reads the access token from the header or from a form (RFC 6750 §2.1, §2.2).
- * @throws {OAuthError} `invalid_request` if it is in both, or the form cannot be read
+ * @throws {OAuthError} `invalid_request` if the token is in both, or the form cannot be read
  */
 async function readToken(request: Request): Promise<string | undefined> {
   const inHeader = bearerToken(request);

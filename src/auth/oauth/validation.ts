@@ -20,12 +20,12 @@ interface VerifiedToken {
 const maxTokens = 10_000;
 
 /**
- * Cache of access tokens with verified signatures, by their text. Tokens that are not reused make room for new ones.
+ * Cache of access tokens with verified signatures, by their text. Tokens that are not used again are removed first.
  * Forged tokens are never added.
  */
 export class VerifiedTokens {
   readonly #tokens = new Map<string, VerifiedToken>();
-  /** The last text of each token. A token can have two, because an ECDSA signature has two encodings. */
+  /** The last text of each token. A token can have two texts, because an ECDSA signature has two encodings. */
   readonly #textByToken = new Map<string, string>();
   readonly #most: number;
   /** Identifies the keys that verified the signatures. */

@@ -122,7 +122,7 @@ export class IssuerKeys {
   }
 
   /**
-   * The keys of an issuer. They are read again if they are old, or lack the key of a token, which can be new.
+   * The keys of an issuer. Reads the keys again if they are old, or if they lack the key of a token, which can be new.
    * @returns `undefined` if the keys cannot be read
    */
   async of(issuer: string, kid: string | undefined): Promise<JSONWebKeySet | undefined> {

@@ -14,12 +14,12 @@ export interface ProviderIdentity {
   readonly subject: string;
   /** `null` if missing or not an e-mail address. */
   readonly email: string | null;
-  /** True if the provider confirms the address; `undefined` if it makes no statement. */
+  /** True if the provider confirms the address; `undefined` if the provider makes no statement. */
   readonly emailVerified: boolean | undefined;
   /** `null` if missing or not a name. */
   readonly name: string | null;
   readonly sid: string | null;
-  /** The time when the user signed in there, seconds; `null` if the provider makes no statement. */
+  /** The time when the user signed in at the provider, seconds; `null` if the provider makes no statement. */
   readonly authTime: number | null;
   readonly matches: (rule: ClaimRule) => boolean;
 }

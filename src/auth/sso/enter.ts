@@ -41,8 +41,8 @@ const longestIdToken = 4096;
 const longestAgo = 24 * 3600;
 
 /**
- * Signs in the user of an account at a provider: the linked user, the user of an invitation, the user with its e-mail
- * address, or a new user.
+ * Signs in the user of an account at a provider: the linked user, the user of an invitation, the user with the same
+ * e-mail address, or a new user.
  * @returns the browser, with a new id
  * @throws {ProviderRefusal}
  * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
@@ -192,7 +192,7 @@ function findLinked(
   return linked && user && { linked, user };
 }
 
-/** Links the account to a user with its e-mail address, or to a new user. @throws {ProviderRefusal} */
+/** Links the account to the user with the same e-mail address, or to a new user. @throws {ProviderRefusal} */
 function linkNew(
   services: SsoServices,
   tx: AccountTransaction,
@@ -220,7 +220,7 @@ function linkNew(
   return { user, linked: createLinkedIdentity(services, tx, user, { provider, identity }) };
 }
 
-/** Links the account to a user who has requested it. @throws {ProviderRefusal} */
+/** Links the account to a user who has requested the link. @throws {ProviderRefusal} */
 function linkKnown(
   services: SsoServices,
   tx: AccountTransaction,

@@ -95,7 +95,7 @@ export class ProviderClient {
     }
   }
 
-  /** The address at which a user signs out of a provider; `undefined` without one. @throws {ProviderRefusal} */
+  /** The address at which a user signs out of a provider, if it has one. @throws {ProviderRefusal} */
   async endSessionUrl(
     provider: IdentityProvider,
     parameters: Readonly<Record<string, string>>,
@@ -143,7 +143,7 @@ function checkIssuer(
 }
 
 /**
- * Checks the time when the user signed in there (OpenID Connect Core §3.1.3.7, rule 13).
+ * Checks the time when the user signed in at the provider (OpenID Connect Core §3.1.3.7, rule 13).
  * @param maxAge seconds; `null` for no limit
  * @param now Unix ms
  */

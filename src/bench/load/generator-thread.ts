@@ -20,7 +20,7 @@ interface Driver {
   run(): Promise<LoadResult>;
 }
 
-/** The messages of the thread: after the first one it waits for any message, which starts it. */
+/** The messages of the thread. After the first message, the thread waits for any message, which starts the run. */
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly reason: string }

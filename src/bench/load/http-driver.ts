@@ -112,7 +112,7 @@ export class HttpDriver {
     socket.terminate();
   }
 
-  /** Reopens a lost connection. It is an error, as the server should keep its connections. */
+  /** Reopens a lost connection. The loss counts as an error, as the server should keep its connections. */
   #closed(connection: Connection): void {
     const busy = connection.request >= 0;
     this.#load.remove(connection, busy);

@@ -86,7 +86,7 @@ export class LoadRun<Each extends Slot> {
     this.#pump();
   }
 
-  /** Removes a slot. @param busy true if it has a request in progress */
+  /** Removes a slot. @param busy true if the slot has a request in progress */
   remove(slot: Each, busy: boolean): void {
     this.#slots--;
     if (busy) this.#underWay--;
@@ -94,7 +94,8 @@ export class LoadRun<Each extends Slot> {
   }
 
   /**
-   * Keeps the run going while its last connections are reopened. @param opened settles after `add`, or if that fails
+   * Keeps the run going while its last connections are reopened. @param opened settles after `add`, or if reopening
+   * fails
    */
   async expect(opened: Promise<void>): Promise<void> {
     this.#slots++;
@@ -127,7 +128,7 @@ export class LoadRun<Each extends Slot> {
     }
   }
 
-  /** Records a latency. The response was not there at the poll before the last, so it waited since then at most. */
+  /** Records a latency. The response was missing at the poll before the last, so it has waited at most since then. */
   #record({ dueAt, late }: Each, now: number): void {
     const latency = now - dueAt;
     const own = Math.min(latency, late + Math.max(0, now - this.#polledBefore));

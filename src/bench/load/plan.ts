@@ -12,7 +12,7 @@ export interface Timing {
   /** Length of the warm-up, whose responses are counted but not measured. */
   readonly warmupSeconds: number;
   readonly seconds: number;
-  /** Requests per second of an open loop. By default, the next request follows each response: a closed loop. */
+  /** Requests per second of an open loop. By default, the loop is closed: the next request follows each response. */
   readonly rate?: number;
   /** Maximum number of requests of a closed loop. */
   readonly limit?: number;
@@ -67,7 +67,7 @@ export interface GrpcPlan extends LoadTarget {
 
 /** The measurements. Latencies are milliseconds of successful requests in the measured period. */
 export interface LoadReport extends Quantiles {
-  /** `open`: latencies count from the time at which a request was due; `closed`: from sending, which hides stalls. */
+  /** `open`: latencies count from the time when a request was due. `closed`: from sending, which hides stalls. */
   readonly loop: 'open' | 'closed';
   /** Length of the measured period. */
   readonly seconds: number;

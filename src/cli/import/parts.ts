@@ -6,7 +6,7 @@ import type { Source } from './source.ts';
 
 /** The rows of a source to import. */
 export interface Selection {
-  /** The environment of the rows; `undefined` if they name none, or it is not known yet. */
+  /** The environment of the rows; `undefined` if the rows do not name an environment, or it is not known yet. */
   readonly environment: string | undefined;
   /** Only rows before this time are imported, Unix seconds. */
   readonly before: number;
@@ -34,7 +34,7 @@ export interface Part {
 
 /** Maximum number of counts of a row. */
 const maxRowCounts = 2;
-/** A measurement takes as much room as this number of counts. */
+/** Number of counts that are as large as one measurement. */
 const measurementCounts = 4;
 /** Maximum number of characters of the names in a part. */
 const maxNames = 64 * 1024;

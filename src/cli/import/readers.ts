@@ -154,7 +154,7 @@ function addMeasurement(
 /** Maximum number of Unleash rows with variants, which are kept in memory. */
 const maxCovered = 4_000_000;
 
-/** The checks of variants by the row of `client_metrics_env`, whose `yes` and `no` include them. */
+/** The checks of variants by row of `client_metrics_env`. The `yes` and `no` of the row include these checks. */
 export class VariantChecks {
   readonly #counts = new Map<string, number>();
   /** True after the first reading of the file. */

@@ -23,11 +23,11 @@ export const runImport = clientCommand({
   operand: { name: 'FILE', description: 'File with the counts' },
   options: [
     option('format FORMAT', 'Format of the file', { values: importFormats, required: true }),
-    option('environment NAME', 'Environment that gets the counts', { required: true }),
+    option('environment NAME', 'Environment that receives the counts', { required: true }),
     option('from-environment NAME', 'Environment in the file; rows of other environments are omitted', {
       more: 'default: the only environment in the file',
     }),
-    option('before TIME', 'Time of the switch-over to flagmeter; rows from then on are omitted'),
+    option('before TIME', 'Time of the switch-over to flagmeter; later rows are omitted'),
     option('variants FILE', 'Table client_metrics_env_variants of Unleash', { file: true }),
     option('bad-lines FILE', 'New file for the bad lines, to be corrected and imported', {
       file: true,

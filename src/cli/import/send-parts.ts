@@ -7,7 +7,7 @@ import type { Part } from './parts.ts';
 
 /** Numbers of imported counts and measurements. */
 export interface ImportCounts {
-  /** Number in the parts that are counted now; `repeated`: in the parts that were counted before. */
+  /** `imported`: the number in parts that are counted now. `repeated`: the number in parts that were counted before. */
   imported: number;
   repeated: number;
   outside: number;
@@ -17,13 +17,13 @@ export interface ImportCounts {
 
 type Head = Pick<ImportPart, 'environment' | 'import' | 'dryRun'>;
 
-/** Maximum number of concurrent requests. The next part is read while the server counts one. */
+/** Maximum number of concurrent requests. The next part is read while the server counts a part. */
 const maxUnderWay = 3;
 
 /** Minimum interval between two parts, ms. By default, a client can make 100 requests a second. */
 const intervalMs = 12.5;
 
-/** Maximum wait for an unavailable server, and between two attempts, ms. */
+/** Maximum time to wait for an unavailable server, and maximum time between two attempts, ms. */
 const patienceMs = 300_000;
 const longestWaitMs = 10_000;
 

@@ -68,7 +68,7 @@ function parseSections(text: string): readonly (readonly Rule[])[] {
   return [...sections.values()];
 }
 
-/** A pattern ends at the first space without a backslash. */
+/** A pattern ends at the first space that does not follow a backslash. */
 const ruleLine = /^\s*((?:\\.|[^\s\\])+)(.*)$/;
 
 function parseRule(line: string, usual: readonly string[]): Rule | undefined {

@@ -28,8 +28,8 @@ export const scanCode = clientCommand({
       many: true,
       more: 'default: functions of common SDKs, which are always included',
     }),
-    option('fail-if-any', 'Exit with 8 if anything is found'),
-    option('upload', 'Upload the places of features, with their owners by CODEOWNERS'),
+    option('fail-if-any', 'Exit with code 8 if anything is found'),
+    option('upload', 'Upload the places of features, with the owners from CODEOWNERS'),
     option('repository NAME', 'Name of the repository in the upload', { more: 'default: the name of its directory' }),
     option('revision SHA', 'Scanned commit in the upload'),
     option('link URL', 'Address of a line at the code host, with {revision}, {path} and {line}'),
@@ -167,7 +167,7 @@ function codeOwnersIn(top: string): CodeOwners | undefined {
   return undefined;
 }
 
-/** Limits references to the number that the server accepts. Each feature keeps some of them. */
+/** Limits references to the number that the server accepts. Each feature keeps some references. */
 function bounded(named: readonly CodeReferences[]): readonly CodeReferences[] {
   const kept = named.slice(0, maxScannedFeatures);
   let each = maxReferencesEach;

@@ -11,7 +11,7 @@ const rules: Readonly<Record<FindingKind, { readonly level: string; readonly tex
   not_in_code: {
     level: 'note',
     text: 'A feature was seen, but is not in the code',
-    help: 'Archive it, unless other code uses it.',
+    help: 'Archive the feature, unless other code uses it.',
   },
 };
 

@@ -20,7 +20,7 @@ import type { StoredSession } from '../token-store.ts';
 /** The client id of this program, a public client, at every token host. */
 export const cliClientId = 'flagmeter-cli';
 
-const noBrowser = 'No browser found. To sign in with one on another machine: flagmeter login --device';
+const noBrowser = 'No browser found. To sign in with a browser on another machine: flagmeter login --device';
 
 /** Time limit for a sign-in, ms. */
 const timeoutMs = 10 * 60_000;

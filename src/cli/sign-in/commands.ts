@@ -22,7 +22,7 @@ export const login = clientCommand({
   summary: 'Sign in to a server: with a browser here or elsewhere, or as an API key',
   options: [
     urlOption,
-    option('auth-url URL', 'Address of its token host, if different', {
+    option('auth-url URL', 'Address of the token host of the server, if different', {
       more: 'default: FLAGMETER_AUTH_URL, else the server',
     }),
     option('client-id ID', 'Sign in as this API key of a team, without a browser', {
@@ -34,7 +34,7 @@ export const login = clientCommand({
       more: `default: ${clientVariables.clientSecret}, else a prompt`,
       ...notByDevice,
     }),
-    option('store', 'Store the secret too, so that the session lasts longer than an hour', notByDevice),
+    option('store', 'Store the secret as well, so that the session lasts longer than an hour', notByDevice),
     option('device', 'Sign in with a browser on another machine, by a code'),
     option('no-browser', 'Only print the address to open in a browser', notByDevice),
   ],
@@ -160,14 +160,14 @@ async function endSession(context: Context, url: string, session: StoredSession)
     const target = `${url}/api/account/invalidate-token`;
     const headers = { authorization: `Bearer ${session.accessToken}` };
     const { status } = await send(context, target, { method: 'POST', headers });
-    // 401: it is already invalid.
+    // 401: the token is already invalid.
     if (status !== 200 && status !== 401) throw notUnderstood(target, status);
   }
 }
 
 export const whoami = clientCommand({
   name: 'whoami',
-  summary: 'Show the server that commands use, and the user or API key they act as',
+  summary: 'Show the server that commands use, and the user or API key that they act as',
   options: [urlOption, jsonOption],
   run: showCaller,
 });

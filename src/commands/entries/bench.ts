@@ -20,11 +20,11 @@ export const bench = command({
     sweepOption('batch-packets', 'Maximum packets in a commit'),
     sweepOption('commit-delay', 'Delays of a commit in ms'),
     option('connections LIST', 'Numbers of connections to measure', { more: 'default: 16,64,256' }),
-    option('small', 'Measure the defaults of the server only, in short stages'),
-    option('url URL', 'Drive a running server instead of a temporary one, with your login or API key', {
+    option('small', 'Measure only the defaults of the server, in short stages'),
+    option('url URL', 'Measure a running server instead of a temporary server, with your login or API key', {
       excludes: ['data', 'threads', 'workers', 'batch-packets', 'commit-delay'],
     }),
-    option('grpc HOST:PORT', 'gRPC address of the running server, to drive it as well'),
+    option('grpc HOST:PORT', 'gRPC address of the running server, to measure gRPC as well'),
     option('i-own-this-host', 'Allow a --url or --grpc that is not a loopback address'),
     option('report FILE', 'HTML report; an existing file is replaced', {
       file: true,

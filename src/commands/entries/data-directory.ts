@@ -17,7 +17,7 @@ export const postgresOptions: readonly Option[] = [
     more: 'postgres://USER:PASSWORD@HOST,HOST/DATABASE, FLAGMETER_POSTGRES',
     formerly: 'engine',
   }),
-  option('postgres-file FILE', 'File with the URL, and nothing else', {
+  option('postgres-file FILE', 'File that contains only the URL', {
     file: true,
     more: 'FLAGMETER_POSTGRES_FILE',
     formerly: 'engine-file',
@@ -49,7 +49,7 @@ export function passwordFile(name: string): Option {
 
 export const init = command({
   name: 'init',
-  summary: 'Initialise a data directory; print its first administrator and API key once',
+  summary: 'Initialise a data directory; print the first administrator and API key once',
   options: [adminEmailOption, ...dataOptions, passwordFile('admin-password-file'), jsonOption],
   notes: 'An initialised data directory is left unchanged (exit code 1).\n',
   load: async () => (await import('../server/init.ts')).init,
@@ -57,7 +57,7 @@ export const init = command({
 
 export const admin = command({
   name: 'admin reset-password',
-  summary: 'Reset the password of a user and end their sessions, here or in PostgreSQL',
+  summary: 'Reset the password of a user, and end all sessions of the user',
   options: [
     option('email EMAIL', 'E-mail address of the user', { required: true }),
     ...dataOptions,
@@ -75,7 +75,7 @@ user or as root; with PostgreSQL, on any machine.
 
 export const signingKeys = command({
   name: 'signing-keys rotate',
-  summary: 'Rotate the key that signs tokens, here or in PostgreSQL',
+  summary: 'Rotate the key that signs tokens, in a data directory or in PostgreSQL',
   options: [...dataOptions, ...ofPostgres, yesOption, jsonOption],
   notes: `
 Works on the data directory of this machine, also while the server runs. The server publishes the
@@ -111,7 +111,7 @@ export const restore = command({
     option('from FILE', 'Backup file; - is standard input', { file: true, required: true }),
     ...dataOptions,
     { ...backupKeyOption, excludes: ['skip-mac-check'] },
-    option('skip-mac-check', 'Restore a backup that has a MAC without checking it'),
+    option('skip-mac-check', 'Restore a backup without checking its MAC'),
   ],
   notes: `
 The whole backup is checked before anything is written. A directory with data is refused. If the

@@ -3,7 +3,7 @@ import { jsonOption } from '../../cli/common-options.ts';
 import { option } from '../../contract/shapes/option.ts';
 
 const address = (name: string, what: string, usual: string) =>
-  option(`${name} HOST:PORT`, what, { more: `default: ${usual}, or a free port if that one is in use` });
+  option(`${name} HOST:PORT`, what, { more: `default: ${usual}, or a free port if that address is in use` });
 
 export const demo = command({
   name: 'demo',

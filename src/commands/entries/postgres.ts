@@ -96,7 +96,8 @@ each node with the key file.
 postgres init and postgres adopt refuse a PostgreSQL whose failover can lose commits, such as one
 with asynchronous standbys. With --allow-asynchronous, a failover can lose counts and revocations.
 
-postgres migrate can run while nodes run. It refuses a step that the program of a node cannot follow.
+postgres migrate can run while nodes run. It refuses a step that the version of a node cannot
+follow.
 postgres forget-node is for a node whose data directory is lost. A node that can be started again
 ships its data by itself.
 

@@ -78,7 +78,7 @@ function standardOutputSink(pace: Pace): Sink {
 }
 
 function cannotWrite({ code, message }: NodeJS.ErrnoException): Error {
-  const reason = code === 'EPIPE' ? 'its reader closed it before the backup was complete' : message;
+  const reason = code === 'EPIPE' ? 'its reader closed the pipe before the backup was complete' : message;
   return new Error(`Cannot write to standard output: ${reason}`);
 }
 

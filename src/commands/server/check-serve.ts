@@ -24,7 +24,7 @@ import { accountsLayout, checkLayouts, layouts } from '../../storage/lmdb/layout
 import { openLmdb } from '../../storage/lmdb/lmdb.ts';
 import { findDirectoryUser } from '../../storage/lmdb/lock.ts';
 
-/** A check. It returns a note or nothing, and throws the fault. */
+/** Runs a check. Returns a note or nothing, and throws the fault. */
 type Check = readonly [name: string, check: () => unknown];
 
 /** A fault with which the server would still start. */
@@ -143,7 +143,7 @@ function checkStores({ data, existing, postgres }: Config): string | undefined {
     checkNoJournal(data);
     return 'a new store would be created';
   }
-  if (!opened.includes(accountsLayout)) return 'not opened yet, so only their pages were checked';
+  if (!opened.includes(accountsLayout)) return 'the stores were not opened, so only their pages were checked';
   checkAccounts(data, postgres !== undefined);
   return undefined;
 }

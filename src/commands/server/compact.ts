@@ -9,7 +9,7 @@ import { readConfig } from './server-options.ts';
 /**
  * Rewrites the files of a data directory without free pages.
  * @throws {UsageError} for wrong options
- * @throws {Error} when the directory is in use, not prepared, or has no room
+ * @throws {Error} when the directory is in use or not prepared, or its disk is too full
  */
 export async function compact(given: Arguments, terminal: Terminal): Promise<number> {
   const { data, maxIdentities } = readConfig(given, terminal);

@@ -132,7 +132,7 @@ function stateText({ state, refuses, holds }: NodeReport): string {
 }
 
 function refusedText({ refused }: PostgresReport): string {
-  const rows = refused.rows > 0 ? [`Rejected: ${refused.rows} rows of deltas, the latest of them\n`] : [];
+  const rows = refused.rows > 0 ? [`Rejected: ${refused.rows} rows of deltas. The latest rejected rows:\n`] : [];
   const latest = refused.latest.map(({ place, reason, at: when }) => `  ${at(when)} ${place}: ${reason}\n`);
   return [...rows, ...latest].join('');
 }

@@ -84,6 +84,6 @@ function formatCredentials({ email, password }: { email: string; password?: stri
   const shown =
     password === undefined
       ? ''
-      : ` It is shown once, and has to be replaced at the next sign-in.\n\n  Password        ${password}\n`;
+      : ` The password is shown once, and has to be replaced at the next sign-in.\n\n  Password        ${password}\n`;
   return `${email} has a new password, and all of their sessions have ended.${shown}\n`;
 }

@@ -22,7 +22,7 @@ import { readConfig } from './server-options.ts';
 export async function verify(given: Arguments, terminal: Terminal): Promise<number> {
   const { operand } = given;
   if (operand !== '' && given.has('data'))
-    throw new UsageError(`Cannot verify ${operand} with --data: give only one of them`);
+    throw new UsageError(`Cannot verify ${operand} with --data: give either the file or --data`);
   const { data, backupKeyFile } = readConfig(given, terminal);
   const report = given.has('json') ? jsonReport(terminal) : textReport(terminal);
   const isSound = await (operand === ''
@@ -72,7 +72,7 @@ async function verifyBackup(
 
 const macTexts = {
   none: 'has no MAC',
-  unchecked: 'has a MAC, not checked: give --backup-key-file',
+  unchecked: 'has a MAC that was not checked: give --backup-key-file',
   checked: 'has the MAC of this key',
 } as const;
 

@@ -15,7 +15,7 @@ interface IgnoredParameter {
   readonly reason: string;
 }
 
-/** One registration per mounted component. Several components can declare the same parameters. */
+/** One entry per mounted component, because several components can declare the same parameters. */
 const registered = signal<readonly { readonly own: ParameterChecks }[]>([]);
 const checks = computed<ParameterChecks>(() => Object.assign({}, ...registered.value.map(({ own }) => own)));
 
@@ -88,7 +88,7 @@ export function ignoredIn(query: QueryText, settled: boolean): readonly IgnoredP
   return Object.entries(query).flatMap(([name, value]): readonly IgnoredParameter[] => {
     const reason = checks.value[name]?.(value, query);
     if (reason !== undefined) return [{ name, value, reason }];
-    // The range stays in the address on every page, also on pages that do not use it.
+    // The range stays in the address on every page, also if the page does not use it.
     const isKept = name in rangeParameters;
     if (!settled || isKept || name in checks.value || read.get(query)?.has(name)) return [];
     return [{ name, value, reason: 'the page has no such parameter' }];

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 export interface Place {
   readonly application: string | undefined;
   readonly environment: string | undefined;
-  /** `flags`, `settings` …; empty if the address names none. */
+  /** The page, such as `flags` or `settings`; empty if the address names no page. */
   readonly page: string;
 }
 
@@ -52,7 +52,7 @@ export function rememberPlace({ application, environment }: Place): void {
   }
 }
 
-/** Adds the last environment to a place without one, such as the settings. The home page stays without one. */
+/** Adds the last environment to a place without an environment, such as the settings, except to the home page. */
 export function withLastPlace(place: Place): Place {
   const { application, environment, page } = place;
   if (last.value === undefined || environment !== undefined || page === '') return place;

@@ -48,7 +48,7 @@ export type Range =
 export const comparisons = { previous: 'previous period', year: 'year before', none: 'nothing' } as const;
 export type Comparison = keyof typeof comparisons;
 
-/** A range at a point in time: whole buckets. The last bucket can be incomplete. */
+/** The whole buckets of a range at a point in time. The last bucket can be incomplete. */
 export interface Bounds {
   /** Unix ms. */
   readonly from: number;
@@ -171,7 +171,7 @@ function comparedBy(range: Range, comparison: Comparison): string | undefined {
   return 'first' in range && range.first === range.last ? 'day' : undefined;
 }
 
-/** Returns the overview parameters of a range. All pages send the same ones, so that the server shares the response. */
+/** Returns the overview parameters of a range. All pages send equal parameters, so they share the response. */
 export function overviewQuery(range: Range, bounds: Bounds, comparison: Comparison): Query {
   return { ...boundsQuery(bounds), compare: comparedBy(range, comparison) };
 }
@@ -199,7 +199,7 @@ export function rangeLabel(range: Range): string {
   return format.span(range.from, range.to);
 }
 
-/** The days of a range of the calendar: `10 – 16 Nov`; empty for others. */
+/** The days of a range of the calendar: `10 – 16 Nov`; empty for other ranges. */
 export function daysText(range: Range, { from, to, zone }: Bounds): string {
   if (!('preset' in range) || !(range.preset in calendar) || zone === undefined) return '';
   return format.days(dayAt(zone, from) * day, dayAt(zone, to - 1) * day);

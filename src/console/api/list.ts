@@ -31,7 +31,7 @@ export function useList<T>(path: string, query: ListQuery = {}): List<T> {
   const { limit: pageSize = 50, ...filters } = query;
   const address = withQuery(path, query);
   const state = useSignal<ListState<T>>(nothing);
-  /** The current request: another address or a reload aborts it. */
+  /** The current request. Another address or a reload aborts the request. */
   const current = useSignal(new AbortController());
 
   async function load(cursor: string | undefined, before: readonly T[], limit: number): Promise<void> {

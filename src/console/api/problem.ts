@@ -44,10 +44,10 @@ export function describeError(error: unknown): string {
 }
 
 const maxPauseMs = 30_000;
-/** The pause after a failure is based on this if the usual one is longer. */
+/** Base of the pause after a failure, unless the usual pause is shorter. */
 const retryMs = 2000;
 
-/** Statuses that a repeated request would get again. */
+/** Statuses of refusals that a repeated request would get again. */
 const final = [400, 403, 404];
 
 /**

@@ -3,7 +3,7 @@ import { announce } from './announce.tsx';
 import { restoreFocus } from './dialog.tsx';
 import { Reason } from './failure.tsx';
 
-/** Runs the requests of buttons, one at a time. `refusal` shows why the last one failed. */
+/** Runs the requests of buttons, one at a time. `refusal` shows why the last request failed. */
 export function useAction() {
   const busy = useSignal(false);
   const error = useSignal<unknown>(undefined);

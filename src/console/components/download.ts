@@ -17,7 +17,7 @@ export function toCsv(titles: readonly string[], rows: readonly (readonly CsvVal
 }
 
 export function downloadCsv(name: string, csv: string): void {
-  // The byte order mark tells spreadsheets that it is UTF-8.
+  // The byte order mark tells spreadsheets that the file is UTF-8.
   download(name, 'csv', new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));
 }
 

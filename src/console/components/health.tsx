@@ -12,7 +12,7 @@ import { announce } from './announce.tsx';
 
 const everyMs = 15_000;
 
-/** Shows what needs attention in an environment, in one line. Each finding links to the page where one acts. */
+/** Shows what needs attention in an environment, in one line. Each finding links to the page that resolves it. */
 export function HealthLine({ application, environment }: InEnvironment) {
   const path = withQuery(resource('applications', application, 'health'), { environment });
   const { data, error } = usePoll<Health>(path, everyMs);
@@ -46,7 +46,7 @@ export function HealthLine({ application, environment }: InEnvironment) {
   );
 }
 
-/** A finding with a link to the page where one acts. Keeps the range. */
+/** A finding with a link to the page that resolves it. The link keeps the range. */
 export function HealthLink({ item }: { readonly item: HealthItem }) {
   const { query } = useQuery();
   return (
@@ -57,7 +57,7 @@ export function HealthLink({ item }: { readonly item: HealthItem }) {
 }
 
 /**
- * Returns the address of the page where one acts on a finding.
+ * Returns the address of the page that resolves a finding.
  * @param query query of the current page; its range is kept
  */
 function findingAddress({ link }: Pick<HealthItem, 'link'>, query: Readonly<Record<string, string>>): string {

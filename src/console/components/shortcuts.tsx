@@ -57,7 +57,7 @@ export function Shortcuts() {
   );
 }
 
-/** A shortcut: one key, or two in sequence (`g f`). */
+/** A shortcut: one key, or two keys in sequence (`g f`). */
 export interface Shortcut {
   readonly keys: string;
   /** Description in the list of shortcuts: "Search flags". */

@@ -289,7 +289,7 @@ function AccountMenu() {
   );
 }
 
-/** Time in which a page reads its parameters, ms. Some are read only after the first response. */
+/** Time in which a page reads its parameters, ms. Some parameters are read only after the first response. */
 const settledAfterMs = 3000;
 
 function IgnoredParameters() {

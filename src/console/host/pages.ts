@@ -13,7 +13,7 @@ import { codingFor, typeFor } from '../../http/negotiation.ts';
 import { notFound } from '../../http/router.ts';
 import type { Handler, HttpResponse } from '../../http/types.ts';
 
-/** The paths of the console. The page routes by itself. */
+/** The paths of the console. The script of the page chooses what to show. */
 const paths = [
   '/',
   '/audit',
@@ -182,7 +182,7 @@ export interface BundledFile {
   readonly name: string;
   readonly type: string;
   readonly gzip: Span;
-  /** Absent for images, which are compressed already. */
+  /** Absent for images, because their formats are compressed already. */
   readonly brotli?: Span;
 }
 

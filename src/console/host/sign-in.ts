@@ -154,7 +154,7 @@ async function finishSignIn(
     redirectUri: callbackUrl(audience),
     verifier: deriveVerifier(attempt),
   };
-  // The browser has one session. Its cookie is sent here if the auth host is at the same site.
+  // The browser has one session. The browser sends the session cookie if the auth host is at the same site.
   const previous = console.previous(request);
   const redemption = await redeemCode(deps, presented, request.remoteAddress, (...begun) => {
     if (previous !== undefined) endSession(deps, begun[1], previous);
@@ -191,7 +191,7 @@ const purpose = 'sign-ins to the console';
 
 const stateForm = /^([\w-]{11})\.([0-9a-f]{64})\.([\w-]+)$/;
 
-/** Starts an attempt with an id of 64 random bits and a secret of 256. */
+/** Starts an attempt with an id of 64 random bits and a secret of 256 random bits. */
 function newAttempt(randomBytes: RandomBytes, returnTo: string): Attempt {
   const randomText = (size: number) => Buffer.from(randomBytes(size)).toString('base64url');
   return { id: randomText(8), secret: randomText(32), returnTo };

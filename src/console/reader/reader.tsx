@@ -75,7 +75,7 @@ export function useZone(): string {
   return tz !== undefined && isTimeZone(tz) ? tz : preferredZone();
 }
 
-/** Shows its children in the time zone of the page, and renders all of them again when it changes. */
+/** Shows its children in the time zone of the page, and renders all children again when the time zone changes. */
 export function InTimeZone({ children }: { readonly children: ComponentChildren }) {
   const zone = useZone();
   formatIn(zone);

@@ -15,7 +15,7 @@ const units = [
   ['second', second],
 ] as const;
 
-/** Times within this distance are relative; further ones are dates. */
+/** Times within this distance are shown as relative times, and other times as dates. */
 const relativeMs = 15 * day;
 
 function createNumberFormats(locale: string | undefined) {
@@ -144,7 +144,7 @@ export function formatIn(timeZone: string): void {
 /** Senders are recorded by periods of this length, ms. */
 export const periodMs = 600_000;
 
-/** The time since a period, which is current until its end. @param start Unix ms */
+/** The time since a period. A period is current until its end. @param start Unix ms */
 export function seenText(start: number, now: number): string {
   const end = start + periodMs;
   return now < end ? 'in the last 10 minutes' : format.relative(end, now);

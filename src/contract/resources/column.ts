@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 
-/** A column of the tables of the client and of the console. A label alone is enough for most. */
+/** A column of the tables of the client and of the console. Most columns need only a label. */
 export type Column<Row> =
   | string
   | {
@@ -9,7 +9,7 @@ export type Column<Row> =
       readonly cut?: true;
       /** True for numbers, which are aligned right. */
       readonly right?: true;
-      /** Value of a cell; by default the value of the field. */
+      /** Returns the value of a cell. The default is the value of the field. */
       readonly of?: (row: Row) => unknown;
     };
 

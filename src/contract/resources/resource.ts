@@ -8,7 +8,7 @@ export interface ItemIdentity {
   readonly key: string;
   /** Another field that can be used instead of `key`. */
   readonly alias?: string;
-  /** True if an item can be read at its own path. Otherwise it is found in the list. */
+  /** True if an item has its own path. Otherwise the client finds the item in the list. */
   readonly single?: true;
 }
 
@@ -38,7 +38,7 @@ export interface Creation {
   readonly word?: string;
   /** By default the field `name` of the body. */
   readonly operand: Operand & FieldValue;
-  /** The request is a PUT, and the operand the last segment of its path. */
+  /** True if the request is a PUT whose path ends with the operand. */
   readonly put?: true;
   readonly fields: readonly Field[];
   readonly secret?: Secret;
@@ -61,18 +61,18 @@ export interface Change {
 export interface Removal {
   /** The word of the command; by default `delete`. */
   readonly word?: string;
-  /** Data that is lost with the item: part of the question for confirmation. */
+  /** Data that a deletion removes together with the item. The confirmation question names this data. */
   readonly loses?: string;
 }
 
-/** A request below the path of an item: a POST, or with `columns` a list. */
+/** A request below the path of an item: a POST, or a list if `columns` is set. */
 export interface Action {
   readonly word: string;
   readonly summary: string;
   readonly options?: readonly Option[];
   readonly fields?: readonly Field[];
   /**
-   * A field that is not `null` in an item with a successor of the same name. The name then stands for the successor.
+   * A field that is `null` unless the item has a successor of the same name. The name then stands for the successor.
    */
   readonly replaced?: string;
   /** Segments below the path of the item. `--delivery` stands for the value of that option. */

@@ -33,7 +33,7 @@ const apps = resource({
   oneOfAName: true,
   create: { operand: { name: 'NAME', description: 'Application name' }, fields: applicationOptions.create },
   update: { fields: applicationOptions.update },
-  remove: { loses: 'Its keys and all its counts are deleted too' },
+  remove: { loses: 'The keys and all counts of the application are deleted too' },
 });
 
 const shownOnce = { field: 'key', where: { type: 'Backend' } };
@@ -64,7 +64,7 @@ const keys = resource({
       secret: shownOnce,
     },
   ],
-  remove: { loses: 'Packets and reports with it are refused from then on' },
+  remove: { loses: 'Packets and reports with this key are refused from then on' },
 });
 
 const envs = resource({
@@ -75,7 +75,7 @@ const envs = resource({
   key: 'name',
   columns: columns.environmentColumns,
   create: { operand: { name: 'NAME', description: 'Environment name' }, fields: [] },
-  remove: { loses: 'All its counts are deleted too' },
+  remove: { loses: 'All counts of the environment are deleted too' },
 });
 
 const views = resource({
@@ -91,7 +91,7 @@ const views = resource({
 });
 
 function onlyIf(what: string, more?: Partial<Field>): Field {
-  return option(`${what} true|false`, `Only ${what} ones (true), or all others (false)`, {
+  return option(`${what} true|false`, `Only ${what} features (true), or all other features (false)`, {
     values: ['true', 'false'],
     as: 'boolean',
     ...more,
@@ -100,7 +100,7 @@ function onlyIf(what: string, more?: Partial<Field>): Field {
 
 const verdicts = verdictKinds.map((kind) => verdictWord(kind)!);
 
-const onlyVerdict = option('verdict VERDICT', 'Features with this verdict only', {
+const onlyVerdict = option('verdict VERDICT', 'Only features with this verdict', {
   values: verdicts,
   more: verdicts.join(', '),
   as: 'underscored',
@@ -108,8 +108,8 @@ const onlyVerdict = option('verdict VERDICT', 'Features with this verdict only',
 });
 
 const onlyStale = onlyIf('stale', {
-  more: 'silence is the only basis: prefer --verdict safe-to-remove',
-  caveat: (value) => (value === 'true' ? `${silenceOnly}; --verdict safe-to-remove rules that out` : undefined),
+  more: 'silence is the only evidence: prefer --verdict safe-to-remove',
+  caveat: (value) => (value === 'true' ? `${silenceOnly}; --verdict safe-to-remove excludes such features` : undefined),
 });
 
 const features = resource({
@@ -122,13 +122,13 @@ const features = resource({
   inRows: true,
   filters: [
     onlyVerdict,
-    option('environment NAME', 'Times and verdicts of this environment only'),
+    option('environment NAME', 'Only times and verdicts of this environment'),
     onlyIf('declared'),
     onlyIf('archived'),
     onlyStale,
-    option('owner OWNER', 'Features of this owner only: id or name'),
-    option('tag TAG', 'Features with this tag only'),
-    option('mine', 'Features owned by you or one of your teams only', { as: 'set' }),
+    option('owner OWNER', 'Only features of this owner: id or name'),
+    option('tag TAG', 'Only features with this tag'),
+    option('mine', 'Only features that you or one of your teams own', { as: 'set' }),
   ],
   columns: columns.featureColumns,
   create: {
@@ -146,9 +146,9 @@ const activity = resource({
   collection: 'activity',
   inRows: true,
   filters: [
-    option('environment NAME', 'Changes in this environment, and in all of them'),
-    option('feature NAME', 'Changes of this feature only'),
-    option('kind KIND', 'Changes of this kind only', {
+    option('environment NAME', 'Only changes of this environment, and changes of all environments'),
+    option('feature NAME', 'Only changes of this feature'),
+    option('kind KIND', 'Only changes of this kind', {
       values: activityKindNames.map((each) => each.replaceAll('_', '-')),
       as: 'underscored',
     }),
@@ -186,7 +186,7 @@ const teams = resource({
   columns: columns.teamColumns,
   create: { operand: { name: 'NAME', description: 'Team name' }, fields: teamOptions.create },
   update: { fields: teamOptions.update },
-  remove: { loses: 'Its API keys and sign-in clients are deleted too' },
+  remove: { loses: 'The API keys and sign-in clients of the team are deleted too' },
 });
 
 const members = resource({
@@ -203,7 +203,7 @@ const members = resource({
     put: true,
     fields: memberOptions,
   },
-  remove: { word: 'remove', loses: 'A user in no other team is deleted' },
+  remove: { word: 'remove', loses: 'A user who is in no other team is deleted' },
 });
 
 const users = resource({
@@ -259,7 +259,7 @@ const apiKeys = resource({
       secret: { field: 'clientSecret' },
     },
   ],
-  remove: { loses: 'Its tokens are refused from then on' },
+  remove: { loses: 'Tokens of the API key are refused from then on' },
 });
 
 const clients = resource({
@@ -275,7 +275,7 @@ const clients = resource({
     fields: signInClientOptions,
     secret: { field: 'clientSecret' },
   },
-  remove: { loses: 'Users who signed in to it are signed out' },
+  remove: { loses: 'Users who signed in to the client are signed out' },
 });
 
 const audit = resource({
@@ -313,11 +313,11 @@ const experiments = resource({
   filters: [
     experimentFilters.feature,
     experimentFilters.environment,
-    option('state STATE', 'Experiments in this state only', { values: [...experimentStates] }),
+    option('state STATE', 'Only experiments in this state', { values: [...experimentStates] }),
   ],
   create: { operand: { name: 'NAME', description: 'Name of the experiment' }, fields: experimentOptions.create },
   update: { fields: experimentOptions.update },
-  remove: { loses: 'Its result is deleted too' },
+  remove: { loses: 'The result of the experiment is deleted too' },
 });
 
 const delivery = option('delivery ID', 'Id of the delivery, from webhooks deliveries', { required: true });
@@ -370,7 +370,7 @@ const webhooks = resource({
       path: ['deliveries', '--delivery', 'redeliver'],
     },
   ],
-  remove: { loses: 'Pending deliveries are dropped' },
+  remove: { loses: 'Pending deliveries are cancelled' },
 });
 
 const identityProviders = resource({
@@ -381,11 +381,11 @@ const identityProviders = resource({
   single: true,
   columns: columns.identityProviderColumns,
   create: {
-    operand: { name: 'NAME', description: 'Name, shown on the sign-in button' },
+    operand: { name: 'NAME', description: 'Name, which the sign-in button shows' },
     fields: identityProviderOptions.create,
   },
   update: { fields: identityProviderOptions.update },
-  remove: { loses: 'Users can no longer sign in with it' },
+  remove: { loses: 'Users can no longer sign in with the provider' },
   actions: [{ word: 'test', summary: 'Test the connection to an identity provider', path: ['test'] }],
 });
 

@@ -6,7 +6,7 @@ const sharedUrl = '--auth-url on the same listener, otherwise the address of its
 export const access = {
   listen: address('HTTP listener of all hosts without a listener of their own', { default: '127.0.0.1:8080' }),
   grpcListen: address(
-    'gRPC listener, which also serves the metrics host. If an HTTP listener has the same address, both share the port',
+    'gRPC listener, which also serves the metrics host. If an HTTP listener has the same address, both listeners share the port',
     { default: '127.0.0.1:8081' },
   ),
   authListen: Type.Optional(address('HTTP listener of the token host')),
@@ -19,11 +19,11 @@ export const access = {
   ),
   authUrl: Type.Optional(
     url(
-      'Public URL of the token host: the issuer of its tokens. Required if it listens on all addresses',
+      'Public URL of the token host, which is the issuer of its tokens. Required if the token host listens on all addresses',
       'the address of its listener',
     ),
   ),
-  baseUrl: Type.Optional(url('Public URL of the management API: the audience of the tokens', sharedUrl)),
+  baseUrl: Type.Optional(url('Public URL of the management API, which is the audience of the tokens', sharedUrl)),
   metricsUrl: Type.Optional(url('Public URL of the metrics host', sharedUrl)),
   metricsPathPrefix: Type.Optional(
     path('Alternative path for telemetry and snippet.js, such as /t, to avoid ad blockers on your own domain'),

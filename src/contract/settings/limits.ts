@@ -24,7 +24,7 @@ export const limits = {
     maximum: 1_073_741_824,
     default: 4_194_304,
   }),
-  apiRate: whole('Admission', 'Maximum API requests per second of a client with all of its tokens (0: unlimited)', {
+  apiRate: whole('Admission', 'Maximum API requests per second of a client, over all of its tokens (0: unlimited)', {
     minimum: 0,
     maximum: 1_000_000,
     default: 100,
@@ -41,17 +41,17 @@ export const limits = {
       { minimum: 0, maximum: 1_000_000, defaultText: 'a quarter of the open files, at most 16384' },
     ),
   ),
-  bodyBudget: bytes('Admission', 'Maximum total size of the bodies above 4 KiB in memory', {
+  bodyBudget: bytes('Admission', 'Maximum memory for request bodies larger than 4 KiB, in total', {
     minimum: 64,
     default: 2 ** 26,
   }),
   batchPackets: whole('Admission', 'Maximum packets in a commit', { minimum: 1, default: 4_096 }),
   commitDelay: whole(
     'Admission',
-    'Maximum time in ms that a commit waits for more packets, if that does not slow senders down (0: none). The wait ends when --commit-siblings packets wait',
+    'Maximum time in ms that a commit waits for more packets, if the delay does not slow senders down (0: none). The commit starts when --commit-siblings packets wait',
     { value: 'MS', minimum: 0, maximum: 1_000, default: 2 },
   ),
-  commitSiblings: whole('Admission', 'Number of waiting packets that ends the delay of a commit', {
+  commitSiblings: whole('Admission', 'Number of waiting packets at which a delayed commit starts', {
     minimum: 1,
     maximum: 1_000_000,
     default: 10,
@@ -82,17 +82,17 @@ export const limits = {
     minimum: 0,
     default: 1_000,
   }),
-  maxFeatures: whole('Limits', 'Maximum features per environment; further ones are counted as __other__', {
+  maxFeatures: whole('Limits', 'Maximum features per environment; further features are counted as __other__', {
     minimum: 1,
     maximum: 10_000,
     default: 2_000,
   }),
-  maxVariants: whole('Limits', 'Maximum variants per feature; further ones are counted as __other__', {
+  maxVariants: whole('Limits', 'Maximum variants per feature; further variants are counted as __other__', {
     minimum: 1,
     maximum: 1_000,
     default: 64,
   }),
-  maxMetrics: whole('Limits', 'Maximum metrics per environment; further ones are counted as __other__', {
+  maxMetrics: whole('Limits', 'Maximum metrics per environment; further metrics are counted as __other__', {
     minimum: 1,
     maximum: 100_000,
     default: 1_000,

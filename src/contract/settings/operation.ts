@@ -41,7 +41,7 @@ export const operation = {
       must: 'be a directory, or s3://BUCKET/PREFIX; a bucket has 3 to 63 lower-case letters, digits, dots and hyphens',
     }),
   ),
-  backupKeep: whole('Backup', 'Number of backups to keep; older ones are removed', {
+  backupKeep: whole('Backup', 'Number of backups to keep; older backups are removed', {
     minimum: 1,
     maximum: 10_000,
     default: 7,

@@ -24,7 +24,7 @@ export const store = {
       },
     ),
   ),
-  workers: whole('Store', 'Number of threads that count and commit usage; each application belongs to one', {
+  workers: whole('Store', 'Number of threads that count and commit usage; each application belongs to one thread', {
     minimum: 1,
     maximum: 64,
     default: 1,
@@ -41,7 +41,7 @@ export const store = {
     }),
   ),
   postgresFile: Type.Optional(
-    file('Several machines', 'File with the URL of --postgres, and nothing else', { formerly: 'engineFile' }),
+    file('Several machines', 'File that contains only the URL of --postgres', { formerly: 'engineFile' }),
   ),
   postgresKeyFile: Type.Optional(
     file('Several machines', 'File with the key that encrypts signing keys in PostgreSQL; the same on each node', {
@@ -60,7 +60,7 @@ export const store = {
   ),
   spoolMax: bytes(
     'Several machines',
-    'Maximum spool size while PostgreSQL is unreachable; then packets are refused with 503',
+    'Maximum spool size while PostgreSQL is unreachable. When the spool is full, packets are refused with 503',
     { minimum: 1_048_576, default: 4_294_967_296 },
   ),
 };

@@ -3,18 +3,18 @@ import { activityKindNames } from '../activity.ts';
 import { actorTypes } from '../audit.ts';
 import { exampleTime, list, oneOf, orNull, shape, text, time } from './fields.ts';
 
-/** A changed setting, with its values as text. */
+/** A changed setting, with its previous and new value as text. */
 export const ChangedField = Type.Object({
   field: text('Name of the setting, or of the variant.'),
-  from: orNull(text('Previous value; `null` if it was not set.')),
-  to: orNull(text('New value; `null` if it is not set.')),
+  from: orNull(text('Previous value; `null` if the setting had no value.')),
+  to: orNull(text('New value; `null` if the setting has no value now.')),
 });
 export type ChangedField = Static<typeof ChangedField>;
 
 export const ActivityItem = shape(
   'ActivityItem',
   {
-    id: text('Id. The same fact has the same id in each response.'),
+    id: text('Id of the item. The same fact has the same id in each response.'),
     at: time('Time of the change.'),
     kind: oneOf(activityKindNames, 'Kind of the change.'),
     environment: orNull(text('Name of the environment; `null` if the change concerns all environments.')),
@@ -26,7 +26,7 @@ export const ActivityItem = shape(
         type: oneOf(actorTypes, 'Kind of the author.'),
         name: orNull(
           text(
-            'E-mail address of the user or name of the API key; `null` if the caller may not know it: see docs/access.md.',
+            'E-mail address of the user or name of the API key; `null` if the caller may not know the author: see docs/access.md.',
           ),
         ),
       }),
@@ -34,7 +34,9 @@ export const ActivityItem = shape(
     ),
     changes: list(ChangedField, 'The changed settings, or the shares of variants.'),
     until: orNull(
-      time('End of a period, such as an episode of refusals; `null` if it continues, or the change has no duration.'),
+      time(
+        'End of a period, such as an episode of refusals; `null` if the period continues, or the change has no duration.',
+      ),
     ),
   },
   {

@@ -20,8 +20,11 @@ import { publicKeyOption, publicKeys, ShownPublicKey, ShownTrust, trust } from '
 import { role, roleOption } from './user.ts';
 
 const Warning = Type.Object({
-  code: oneOf(['expiring', 'expired'], 'The problem. A key is `expiring` two weeks before its expiry.'),
-  message: text('The problem and its remedy, for people.'),
+  code: oneOf(
+    ['expiring', 'expired'],
+    'Code of the problem. An API key is `expiring` from two weeks before its expiry.',
+  ),
+  message: text('Description of the problem and its remedy, for people.'),
 });
 
 const scopeTexts = keyScopes.map((scope) => `\`${scope}\`: ${scopePermissions[scope]}`).join('; ');
@@ -35,17 +38,22 @@ const fields = {
   role,
   scopes,
   applications: orNull(
-    list(Type.String(), 'Ids of the applications that the API key is bound to; `null` for the whole team.'),
+    list(
+      Type.String(),
+      'Ids of the applications that the API key is bound to; `null` if the API key is for the whole team.',
+    ),
   ),
   teamId: text('Id of the team that owns the API key.'),
   credential: oneOf(['secret', 'public-keys', 'trust'], 'Method of authentication.'),
   publicKeys: list(ShownPublicKey, 'Registered public keys; empty for other methods of authentication.'),
   trust: Type.Optional(ShownTrust),
   expiresAt: orNull(time('Time from which the API key and its tokens are refused; `null` if never.')),
-  lastUsedAt: orNull(time('Time of the last use, to about five minutes; `null` if it was never used.')),
-  lastSubject: orNull(text('Subject of the workload that used the API key last; `null` if no workload did.')),
+  lastUsedAt: orNull(time('Time of the last use, to about five minutes; `null` if the API key was never used.')),
+  lastSubject: orNull(
+    text('Subject of the workload that used the API key last; `null` if no workload has used the API key.'),
+  ),
   previousSecretUntil: orNull(
-    time('Time until which the previous secret remains valid; `null` without a previous secret.'),
+    time('Time until which the previous secret remains valid; `null` if there is no previous secret.'),
   ),
   warnings: list(Warning, 'Problems of the API key.'),
   createdAt: time('Creation time.'),
@@ -71,7 +79,7 @@ const example = {
 export const ApiKey = shape('ApiKey', fields, example);
 export type ApiKey = Static<typeof ApiKey>;
 
-/** Settings that are stored and shown as they are sent. */
+/** Settings that are stored and returned exactly as the request sent them. */
 export const plainKeySettings = ['name'] as const;
 export type PlainKeySettings = StoredFields<ApiKey, typeof plainKeySettings>;
 
@@ -80,7 +88,9 @@ export const ApiKeyShownOnce = shape(
   {
     ...fields,
     clientSecret: Type.Optional(
-      text('The `client_secret`, if the API key authenticates with a secret. Store it now: it is not shown again.'),
+      text(
+        'The `client_secret`, if the API key authenticates with a secret. Store the secret now: it is not shown again.',
+      ),
     ),
   },
   { ...example, clientSecret: `fm_secret_${'0'.repeat(64)}` },
@@ -97,7 +107,7 @@ const bound = Type.Unsafe<readonly string[] | null>({
   type: ['array', 'null'],
   items: { type: 'string' },
   description:
-    'Ids of the applications that the API key is bound to, at most 100; `null`, the default, for the whole team. A bound API key has access to nothing else.',
+    'Ids of the applications that the API key is bound to, at most 100; `null`, the default, is the whole team. A bound API key has access to these applications only.',
 });
 
 const settings = { role, scopes, applications: bound, expiresAt, publicKeys, trust };
@@ -122,10 +132,10 @@ const settingOptions = {
   }),
   expiresAt: option('expires TIME', `Expiry: ${laterForms}`, {
     as: 'laterTime',
-    more: 'default: never; an empty value removes it',
+    more: 'default: never; an empty value removes the expiry',
   }),
   publicKeys: publicKeyOption,
-  trust: option('trust-file FILE', 'File with a trust in workload tokens as JSON, used in place of a secret', {
+  trust: option('trust-file FILE', 'JSON file that describes trusted workload tokens, used instead of a secret', {
     file: true,
     as: 'jsonFile',
   }),
@@ -134,7 +144,7 @@ const settingOptions = {
 export const apiKeyOptions = {
   create: createFields(NewApiKey, {
     name: null,
-    role: { ...roleOption, more: 'stands for its scope; default: User' },
+    role: { ...roleOption, more: 'selects the scope with the same permissions; default: User' },
     ...settingOptions,
   }),
   update: createFields(ApiKeyPatch, { name: newName, role: roleOption, ...settingOptions }),

@@ -9,12 +9,15 @@ export const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile')
 export const replacement =
   'create a new token in Unleash, adopt it with `flagmeter keys adopt`, and then delete this key';
 
-const nameOfKey = name('Name. The default is the type of the key, or for an adopted token `Adopted` and the type.');
+const nameOfKey = name('Name of the key. The default is its type, or `Adopted` and the type for an adopted token.');
 
 export const Warning = Type.Object({
-  code: oneOf(['leaked', 'weak'], 'The problem. An adopted Backend token is `weak` if it looks guessable.'),
-  message: text('The problem and its remedy, for people.'),
-  at: time('Time of the first detection.'),
+  code: oneOf(
+    ['leaked', 'weak'],
+    'Code of the problem. An adopted Backend token is `weak` if an attacker might guess the token.',
+  ),
+  message: text('Description of the problem and its remedy, for people.'),
+  at: time('Time when the problem was first detected.'),
 });
 export type Warning = Static<typeof Warning>;
 
@@ -30,26 +33,26 @@ const Refused = Type.Object(
       'Reasons of the refusals, the most frequent first.',
     ),
   },
-  { description: 'Refused packets, reports and mint requests that named this key.' },
+  { description: 'Statistics of refused packets, reports and mint requests that used this key.' },
 );
 
 export const ApplicationKey = shape(
   'ApplicationKey',
   {
-    id: text('Id. It is not secret.'),
+    id: text('Id of the key, which is not secret.'),
     type,
     name: nameOfKey,
-    prefix: text('The first characters of the key, to recognise it by.'),
-    key: Type.Optional(text('The key. Absent from a Backend key and an adopted token, which cannot be read again.')),
+    prefix: text('The first characters of the key, which identify it for people.'),
+    key: Type.Optional(
+      text('The key itself. Absent for Backend keys and adopted tokens, which are never shown again.'),
+    ),
     environment: Type.Optional(text('Environment of an adopted token.')),
     createdAt: time('Creation time.'),
-    expiresAt: orNull(
-      time('Time from which the key is refused, because it was rotated; `null` if it was not rotated.'),
-    ),
-    lastUsedAt: orNull(time('Time of the last use, to about a minute; `null` if it was never used.')),
+    expiresAt: orNull(time('Time from which the key is refused after a rotation; `null` if the key was not rotated.')),
+    lastUsedAt: orNull(time('Time of the last use, to about a minute; `null` if the key was never used.')),
     refused: Refused,
     warnings: list(Warning, 'Problems of the key.'),
-    revokedAt: Type.Optional(time('Time of the revocation; only in the list of revoked keys.')),
+    revokedAt: Type.Optional(time('Time of the revocation. Only the list of revoked keys has this field.')),
   },
   {
     id: exampleIds.key,
@@ -69,12 +72,14 @@ export type ApplicationKey = Static<typeof ApplicationKey>;
 export const ApplicationKeyShownOnce = shape(
   'ApplicationKeyShownOnce',
   {
-    id: text('Id. It is not secret.'),
+    id: text('Id of the key, which is not secret.'),
     type,
     name: nameOfKey,
-    key: text('The key. Store a Backend key now, and only on servers: it is not shown again.'),
+    key: text('The new key. Store a Backend key now, and only on servers: the key is not shown again.'),
     createdAt: time('Creation time.'),
-    previousKeyUntil: Type.Optional(time('Time until which the previous key remains valid; only after a rotation.')),
+    previousKeyUntil: Type.Optional(
+      time('Time until which the previous key remains valid. Only the response to a rotation has this field.'),
+    ),
   },
   { id: exampleIds.key, type: 'Backend', name: 'Server', key: `fm_be_${'0'.repeat(40)}`, createdAt: exampleTime },
 );
@@ -90,10 +95,10 @@ export const AdoptedToken = bodyShape(
   'AdoptedToken',
   {
     token: text(
-      'The token as its clients send it: 16 characters or more after `project:environment.`. Only its hash is kept.',
+      'The token exactly as clients send it, with at least 16 characters after `project:environment.`. The service stores only a hash of the token.',
     ),
     type,
-    environment: text('Name of the environment of the token; case-sensitive.'),
+    environment: text('Name of the environment of the token. Names are case-sensitive.'),
     name: Type.Optional(nameOfKey),
   },
   {

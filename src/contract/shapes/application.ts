@@ -17,7 +17,7 @@ import { createFields, newName, option, teamOption } from './option.ts';
 
 export const Environment = shape(
   'Environment',
-  { name: text('Name, as sent in packets and reports.'), createdAt: time('Creation time.') },
+  { name: text('Name of the environment, as packets and reports send it.'), createdAt: time('Creation time.') },
   { name: 'Production', createdAt: exampleTime },
 );
 export type Environment = Static<typeof Environment>;
@@ -32,14 +32,15 @@ const settings = {
       'Origins whose pages may send packets: `https://shop.example`, `https://*.shop.example` for its subdomains, `http://localhost:*` for any port of the local machine, `null` for sandboxed pages and files. A trailing slash is removed. An empty list allows every page.',
   }),
   acceptClientIdentities: Type.Boolean({
-    description: 'True if packets are attributed to identities that clients assert (`u` of a packet).',
+    description: 'True if the service attributes packets to identities that clients assert (`u` of a packet).',
   }),
   rate: Type.Union([Type.Null(), Type.Number(limit)], {
     description:
       'Maximum packets and reports per second, up to the rate of the service. `null` and 0 stand for the rate of the service.',
   }),
   burst: Type.Union([Type.Null(), Type.Integer(limit)], {
-    description: 'Maximum burst of packets and reports, up to the burst of the service; `null` is twice the rate.',
+    description:
+      'Maximum burst of packets and reports, up to the burst of the service; `null` stands for twice the rate.',
   }),
 };
 
@@ -48,7 +49,7 @@ const optionalSettings = optional(settings);
 export const Application = shape(
   'Application',
   {
-    id: text('Id.'),
+    id: text('Id of the application.'),
     teamId: text('Id of the team that owns the application.'),
     name: name(),
     ...settings,
@@ -71,7 +72,7 @@ export const Application = shape(
 );
 export type Application = Static<typeof Application>;
 
-/** Settings that are stored and shown as they are sent. */
+/** Settings that are stored and returned exactly as the request sent them. */
 export const plainApplicationSettings = ['name', 'allowedOrigins', 'acceptClientIdentities', 'rate', 'burst'] as const;
 export type PlainApplicationSettings = StoredFields<Application, typeof plainApplicationSettings>;
 

@@ -8,20 +8,20 @@ import { exampleIds, exampleTime, list, oneOf, orNull, shape, text, time } from 
 export const AuditEntry = shape(
   'AuditEntry',
   {
-    id: text('Id.'),
+    id: text('Id of the entry.'),
     at: time('Time of the action.'),
     actor: Type.Object({
       type: oneOf(actorTypes, 'Kind of the actor.'),
       id: text('Id of the user or client id of the API key; empty for other actors.'),
-      name: text('E-mail address of the user or name of the API key at that time.'),
-      address: text('Address of the client; empty if there was no request.'),
+      name: text('E-mail address of the user or name of the API key at the time of the action.'),
+      address: text('IP address of the client; empty if no request caused the action.'),
     }),
     action: text('The action, such as `application.created`.'),
     teamId: orNull(text('Id of the team; `null` if the action concerns the whole service.')),
     target: Type.Object({
       type: text('Kind of the target, such as `application`.'),
       id: text('Id of the target; for an environment, feature or metric, the id of its application.'),
-      name: text('Name of the target at that time.'),
+      name: text('Name of the target at the time of the action.'),
     }),
     factors: Type.Optional(
       list(oneOf(factors, 'A factor.'), 'Factors of a successful or failed sign-in; absent from other entries.'),
@@ -38,7 +38,10 @@ export const AuditEntry = shape(
       text('Id of the application that the target belongs to. Entries of earlier versions lack the id for keys.'),
     ),
     changes: Type.Optional(
-      list(ChangedField, 'Changed settings. Absent if they were not recorded, as in entries of earlier versions.'),
+      list(
+        ChangedField,
+        'Changed settings. Absent if the changes were not recorded, as in entries of earlier versions.',
+      ),
     ),
   },
   {

@@ -13,7 +13,7 @@ export type PullRequest = Static<typeof PullRequest>;
 const Item = Type.Object({
   feature: text('Name of the feature.'),
   verdict: verdictKind('Kind of the verdict on the feature: `safe_to_remove` or `one_variant`.'),
-  since: orNull(time('Start of this state; `null` if unknown.')),
+  since: orNull(time('Time since which the verdict applies; `null` if unknown.')),
   variant: orNull(text('The only variant in use, whose branch of the code stays; `null` if no branch is in use.')),
   next: oneOf(
     ['remove', 'keep_variant', 'archive'],
@@ -23,7 +23,7 @@ const Item = Type.Object({
   environments: list(text('Name of an environment.'), 'Environments that the verdict is about.'),
   declared: boolean('True if the team has declared the feature.'),
   ...owned,
-  reasons: list(Reason, 'Evidence, the most important first.'),
+  reasons: list(Reason, 'Evidence for the verdict, the most important first.'),
   code: list(FeatureCode, 'Places of the feature in the code, by repository.'),
   pullRequest: PullRequest,
 });
@@ -45,18 +45,24 @@ const exampleReason = {
   names: [],
 } as const;
 
-/** Maximum number of listed features that can be removed, and of listed features that cannot be removed. */
+/** Maximum length of each of the two lists: features that can be removed, and features that cannot be removed yet. */
 export const maxCleanup = 200;
 
 export const Cleanup = shape(
   'Cleanup',
   {
-    at: time('Time of computation.'),
-    items: list(Item, `Features that can be removed, at most ${maxCleanup}: safe ones first, then by time.`),
+    at: time('Time when the response was computed.'),
+    items: list(
+      Item,
+      `Features that can be removed, at most ${maxCleanup}, sorted by time. Features that are safe to remove come first.`,
+    ),
     total: count('Number of all features that can be removed.'),
     blocked: list(Blocked, `Apparently unused features that cannot be removed yet, at most ${maxCleanup}.`),
     blockedTotal: count('Number of all features that cannot be removed yet.'),
-    pullRequest: orNull(PullRequest, 'Text for all listed features; `null` without features.'),
+    pullRequest: orNull(
+      PullRequest,
+      'Text of a pull request that removes all listed features; `null` if no feature is listed.',
+    ),
   },
   {
     at: exampleTime,
@@ -67,7 +73,7 @@ export const Cleanup = shape(
         since: exampleTime,
         variant: null,
         next: 'remove',
-        nextText: 'Remove it from the code, then archive it.',
+        nextText: 'Remove the flag from the code, then archive the flag.',
         environments: ['Production'],
         declared: true,
         ...exampleOwned,

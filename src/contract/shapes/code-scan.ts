@@ -1,17 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { bodyShape, count, exampleTime, list, name, orNull, printable, shape, text, time } from './fields.ts';
 
-/** Bounds of the scan of one repository. */
+/** Limits of the scan of one repository. */
 export const maxScans = 20;
 export const maxScannedFeatures = 5000;
-/** Maximum number of features in all scans of an application: each page with owners goes through all of them. */
+/** Maximum number of features in all scans of an application. Each page that shows owners reads them all. */
 export const maxScannedInAll = 10_000;
 export const maxReferences = 10_000;
 export const maxReferencesEach = 20;
 
 const bounded = (most: number) => Type.String({ pattern: `^${printable}{1,${most}}$` });
 
-const path = { ...bounded(400), description: 'Path in the repository, with `/`.' };
+const path = { ...bounded(400), description: 'Path of the file in the repository, with `/` as the separator.' };
 const line = Type.Integer({ minimum: 1, maximum: 10_000_000, description: 'Line, from 1.' });
 
 export const NewCodeScan = bodyShape(
@@ -65,7 +65,7 @@ export type NewCodeScan = Static<typeof NewCodeScan>;
 
 const scanned = {
   repository: text('Name of the repository.'),
-  revision: orNull(text('Commit that was scanned; `null` if not given.')),
+  revision: orNull(text('Commit that was scanned; `null` if the upload did not name a commit.')),
   scannedAt: time('Time of the upload.'),
 };
 
@@ -88,7 +88,7 @@ const Reference = Type.Object({
   path: text('Path in the repository.'),
   line: count('Line, from 1.'),
   owners: list(text('Owners of the file according to CODEOWNERS.'), 'Owners of the file by CODEOWNERS.'),
-  url: orNull(text('Address of the line at the code host; `null` without a template.')),
+  url: orNull(text('Address of the line at the code host; `null` if the scan has no template for addresses.')),
 });
 
 /** The places of a feature in the code of a repository, from its last scan. */

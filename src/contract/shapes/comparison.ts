@@ -8,19 +8,19 @@ const byVariant = (values: TSchema, description: string) =>
   Type.Unsafe<Readonly<Record<string, number>>>({ type: 'object', additionalProperties: values, description });
 
 const Difference = Type.Object({
-  estimate: number('Mean of the daily differences from the rate of the base.'),
+  estimate: number('Mean of the daily differences between the rate of the variant and the rate of the base.'),
   interval: interval('Confidence interval of the difference. All intervals hold simultaneously with 95 % confidence.'),
-  days: count('Number of days that the difference covers: all compared days.'),
+  days: count('Number of compared days. The difference covers all of them.'),
   p: probability('p-value: the probability of a difference this large if there is no true difference.'),
   pAdjusted: probability('p-value adjusted for the number of variants (Holm).'),
 });
 
 const ComparedVariant = Type.Object({
-  variant: text('Distinct users who were given the variant in this period, within 2 %.'),
-  users: count('Distinct users who were given it in this period, within 2 %.'),
+  variant: text('Name of the variant.'),
+  users: count('Distinct users who were given the variant in this period. The estimate has an error of about 2 %.'),
   checks: count('Number of checks.'),
   events: count('Number of checks that led to the event.'),
-  rate: orNull(number('Events per check; `null` without checks.')),
+  rate: orNull(number('Events per check; `null` if there were no checks.')),
   interval: orNull(
     interval(
       'Confidence interval of the rate. All intervals hold simultaneously with 95 % confidence. `null` if there is too little data.',
@@ -43,7 +43,7 @@ const SampleRatio = Type.Object({
 });
 
 const SeveralVariants = Type.Object({
-  share: share('Share of users who were given more than one variant, within 4 percentage points.'),
+  share: share('Share of users who were given more than one variant. The error is at most about 4 percentage points.'),
   warn: boolean('True if the share is too high to treat the variants as separate groups.'),
 });
 
@@ -62,11 +62,14 @@ export const Comparison = shape(
       ['difference', 'no_clear_difference', 'not_enough'],
       '`difference`: at least one variant differs significantly from the base. `no_clear_difference`: no variant does. `not_enough`: there is too little data.',
     ),
-    why: text('The outcome in a sentence, with the size of the difference or the missing data.'),
-    sampleRatio: orNull(SampleRatio, 'Check of the split; `null` if no split is declared, or there are too few users.'),
+    why: text('The outcome in a sentence. The sentence names the size of the difference, or the data that is missing.'),
+    sampleRatio: orNull(
+      SampleRatio,
+      'Comparison of the observed split with the declared split; `null` if no split is declared, or there are too few users.',
+    ),
     severalVariants: orNull(
       SeveralVariants,
-      'Users who were given several variants; `null` without users, or with a single variant.',
+      'Users who were given several variants; `null` if there are no users, or only one variant.',
     ),
   },
   {

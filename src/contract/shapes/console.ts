@@ -14,12 +14,12 @@ export interface ConsoleSettings {
 }
 
 /**
- * Response of `GET /console/session`. `user` is `null` if nobody is signed in, as a browser would log a 401 as an
+ * Response of `GET /console/session`. `user` is `null` if nobody is signed in. A browser would log a 401 as an
  * error.
  */
 export interface SignedIn {
   readonly user: SignedInUser | null;
-  /** Time when the session ends unless it is used before. */
+  /** Time when the session expires unless the user acts before. */
   readonly expiresAt: string | null;
 }
 

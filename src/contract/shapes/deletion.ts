@@ -7,9 +7,9 @@ export const Deletion = shape(
     target: Type.Object({
       type: oneOf(['application', 'environment'], 'Kind of the deleted resource.'),
       id: text('Id of the application.'),
-      name: text('Name at that time.'),
+      name: text('Name of the resource when it was deleted.'),
     }),
-    teamId: text('Id of the team that owned it.'),
+    teamId: text('Id of the team that owned the resource.'),
     requestedAt: time('Time of the deletion.'),
   },
   {

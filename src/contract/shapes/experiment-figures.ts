@@ -2,15 +2,15 @@ import Type, { type Static } from 'typebox';
 import { count, day, getExample, interval, list, number, oneOf, orNull, shape, text } from './fields.ts';
 
 const Difference = Type.Object({
-  estimate: number('Difference of the value per check from the value of the base.'),
+  estimate: number('Difference between the value per check of the variant and of the base.'),
   interval: interval('Confidence interval. All intervals of a metric hold simultaneously with a probability of 95 %.'),
 });
 
 const MeasuredVariant = Type.Object({
   variant: text('Name of the variant.'),
-  users: count('Distinct users who were given the variant, within 2 %.'),
+  users: count('Distinct users who were given the variant. The estimate has an error of about 2 %.'),
   checks: count('Number of checks.'),
-  value: orNull(number('Value of the metric per check; `null` without checks.')),
+  value: orNull(number('Value of the metric per check; `null` if there were no checks.')),
   difference: orNull(
     Difference,
     'Difference from the base; `null` for the base itself, or if there is too little data.',
@@ -22,9 +22,9 @@ const GuardrailResult = Type.Object({
   metric: text('Name of the metric.'),
   state: oneOf(
     ['ok', 'worse', 'unclear'],
-    '`worse`: a variant is worse by more than the tolerated amount. `ok`: no variant is. `unclear`: the intervals are too wide to decide.',
+    '`worse`: a variant is worse by more than the tolerated amount. `ok`: no variant is worse by that much. `unclear`: the intervals are too wide to decide.',
   ),
-  text: text('The state in a sentence.'),
+  text: text('The state of the guardrail in a sentence.'),
   variants: list(MeasuredVariant, 'The variants, the base first.'),
 });
 
@@ -34,29 +34,29 @@ const experimentOutcomes = ['better', 'worse', 'inconclusive', 'not_enough', 'un
 export const ExperimentFigures = shape(
   'ExperimentFigures',
   {
-    at: Type.String({ format: 'date-time', description: 'Time of computation.' }),
+    at: Type.String({ format: 'date-time', description: 'Time when the response was computed.' }),
     from: orNull(day('First compared UTC day; `null` if no day is over.')),
     to: orNull(day('Last compared UTC day, inclusive.')),
     days: count('Number of compared days.'),
     method: oneOf(
       ['always_valid', 'fixed_horizon'],
-      '`always_valid`: the intervals are valid on every day, however often they are read. `fixed_horizon`: they are valid at the planned end.',
+      '`always_valid`: the intervals are valid on every day, however often people read them. `fixed_horizon`: the intervals are valid only at the planned end.',
     ),
     outcome: oneOf(
       experimentOutcomes,
       '`open` until the experiment has finished. `untrustworthy`: users are not split as intended, so the groups cannot be compared.',
     ),
-    text: text('The outcome in a sentence.'),
+    text: text('The outcome of the experiment in a sentence.'),
     metric: text('Primary metric.'),
     base: text('Variant that the others are compared with.'),
     variants: list(MeasuredVariant, 'The variants, the base first.'),
     guardrails: list(GuardrailResult, 'The guardrail metrics.'),
     split: oneOf(
       ['ok', 'off', 'unknown'],
-      'Actual split of users compared with the intended split; `off` makes the result untrustworthy.',
+      'Comparison of the actual split of users with the intended split. The state `off` makes the result untrustworthy.',
     ),
     detectable: orNull(
-      number('Smallest difference per check that will be found at the end with a probability of 80 %.'),
+      number('Smallest difference per check that the experiment will detect at its end with a probability of 80 %.'),
     ),
   },
   {

@@ -27,7 +27,9 @@ export type ExperimentState = (typeof experimentStates)[number];
 
 const line = (most: number, description: string) => Type.String({ pattern: `^${printable}{1,${most}}$`, description });
 
-const direction = Type.Union([Type.Literal('up'), Type.Literal('down')], { description: 'The better direction.' });
+const direction = Type.Union([Type.Literal('up'), Type.Literal('down')], {
+  description: 'Direction in which the metric improves.',
+});
 
 const metric = name('`used`, `viewed`, or the name of a declared counter that is reported by variant.');
 
@@ -54,32 +56,35 @@ const guardrails = Type.Array(Guardrail, {
 });
 
 const hypothesis = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], {
-  description: 'Effect that the team expects, and the reason.',
+  description: 'Effect that the team expects, and the reason for it.',
 });
 
 const timeField = (description: string) => Type.String({ description, ...Time });
 
 const plan = {
-  name: line(120, 'Name.'),
+  name: line(120, 'Name of the experiment.'),
   hypothesis: Type.Optional(hypothesis),
   environment: text('Environment of the experiment.'),
   base: name('Variant that the others are compared with.'),
   split: Type.Optional(
     Type.Union([Type.Null(), weights], {
-      description: 'Intended split of users; by default the split of the feature at the end of the experiment.',
+      description: 'Intended split of users. The default is the split that the feature has when the experiment ends.',
     }),
   ),
   startAt: Type.Optional(
-    timeField('Start, at most 366 days from now; by default now. Whole UTC days from the start on are compared.'),
+    timeField(
+      'Start of the experiment, at most 366 days from now; the default is now. The comparison covers whole UTC days from the start on.',
+    ),
   ),
   endAt: Type.Optional(
     Type.Union([Type.Null(), timeField('Planned end.')], {
-      description: 'Planned end, at least 7 whole UTC days after the start; `null` if the number of users decides.',
+      description:
+        'Planned end, at least 7 whole UTC days after the start; `null` if the planned number of users ends the experiment.',
     }),
   ),
   users: Type.Optional(
     Type.Union([Type.Null(), Type.Integer({ minimum: 100, maximum: 100_000_000 })], {
-      description: 'Planned number of users of each variant; `null` if the planned end decides.',
+      description: 'Planned number of users of each variant; `null` if the planned end ends the experiment.',
     }),
   ),
   metric,
@@ -108,7 +113,10 @@ export type NewExperiment = Static<typeof NewExperiment>;
 
 export const ExperimentPatch = bodyShape(
   'ExperimentPatch',
-  { ...optional(plan), stop: Type.Optional(line(500, 'Stops a running experiment, for this reason.')) },
+  {
+    ...optional(plan),
+    stop: Type.Optional(line(500, 'Reason for stopping a running experiment. The experiment stops now.')),
+  },
   { name: 'One page for everyone' },
 );
 export type ExperimentPatch = Static<typeof ExperimentPatch>;
@@ -146,34 +154,34 @@ export const experimentOptions = {
 const Progress = Type.Object({
   day: count('Number of the current day of the experiment, from 1; 0 before it has started.'),
   days: orNull(count('Planned number of whole UTC days.')),
-  users: orNull(count('Number of users of the variant with the fewest users, if a number is planned.')),
+  users: orNull(count('Number of users of the variant with the fewest users, if the plan has a number of users.')),
   text: text('The progress in words: `day 5 of 14`.'),
 });
 
 export const Experiment = shape(
   'Experiment',
   {
-    id: text('Id.'),
+    id: text('Id of the experiment.'),
     feature: text('Feature of the experiment.'),
     owners: list(Owner, 'Owners of the feature.'),
-    name: text('Name.'),
+    name: text('Name of the experiment.'),
     hypothesis: orNull(text('Effect that the team expects, and the reason.')),
-    environment: orNull(text('Environment of the experiment; `null` if it was deleted.')),
+    environment: orNull(text('Environment of the experiment; `null` if the environment was deleted.')),
     base: text('Variant that the others are compared with.'),
     split: Type.Union([Type.Null(), weights]),
-    startAt: time('Start.'),
+    startAt: time('Start of the experiment.'),
     endAt: orNull(time('Planned end.')),
     users: orNull(count('Planned number of users of each variant.')),
     metric: text('Primary metric.'),
-    direction: oneOf(['up', 'down'], 'The better direction.'),
+    direction: oneOf(['up', 'down'], 'Direction in which the metric improves.'),
     guardrails: list(Guardrail, 'Metrics that must not become worse.'),
-    state: oneOf(experimentStates, 'State.'),
+    state: oneOf(experimentStates, 'State of the experiment.'),
     progress: Progress,
     finishedAt: orNull(time('Time when the result was frozen.')),
     stopped: orNull(text('Reason for stopping before the planned end.')),
     outcome: orNull(text('The frozen outcome; `null` until the experiment has ended.')),
     verdict: orNull(text('The frozen result in a sentence; `null` until the experiment has ended.')),
-    by: text('Author: e-mail address of the user or name of the API key at that time.'),
+    by: text('Author: e-mail address of the user or name of the API key when the experiment was created.'),
     createdAt: time('Time of creation.'),
     updatedAt: time('Time of the last change.'),
   },
@@ -197,7 +205,7 @@ export const Experiment = shape(
 );
 export type Experiment = Static<typeof Experiment>;
 
-/** Settings that are stored and shown as they are sent. */
+/** Settings that are stored and returned exactly as the request sent them. */
 export const plainPlanSettings = ['name', 'hypothesis', 'base', 'users', 'metric', 'direction', 'guardrails'] as const;
 export type PlainPlanSettings = StoredFields<Experiment, typeof plainPlanSettings>;
 
@@ -212,7 +220,7 @@ const DailyRates = Type.Object({
   variant: text('Name of the variant.'),
   values: list(
     Type.Unsafe<number | null>({ type: ['number', 'null'] }),
-    'Value of the primary metric per check by day; `null` without checks.',
+    'Value of the primary metric per check on each day; `null` for a day without checks.',
   ),
 });
 
@@ -220,9 +228,11 @@ export const ExperimentResult = shape(
   'ExperimentResult',
   {
     state: oneOf(experimentStates, 'State of the experiment.'),
-    frozen: boolean('True if the result is final: it was computed when the experiment ended, and does not change.'),
+    frozen: boolean(
+      'True if the result is final. A final result was computed when the experiment ended, and does not change.',
+    ),
     ...ExperimentFigures.properties,
-    daily: list(DailyRates, 'The primary metric by day, from `from` on.'),
+    daily: list(DailyRates, 'Values of the primary metric by day, beginning with the day `from`.'),
   },
   { state: 'finished', frozen: true, ...exampleFigures, daily: [{ variant: 'off', values: [0.2, 0.21] }] },
 );
@@ -232,7 +242,7 @@ export const Power = shape(
   'Power',
   {
     rate: orNull(Type.Number({ description: 'Value of the metric per check in the last 28 days.' })),
-    usersPerDay: Type.Number({ description: 'Mean number of users of a day who are given the feature.' }),
+    usersPerDay: Type.Number({ description: 'Mean number of users who are given the feature on a day.' }),
     points: list(
       Type.Unsafe<[days: number, difference: number]>({
         type: 'array',
@@ -241,7 +251,7 @@ export const Power = shape(
         minItems: 2,
         maxItems: 2,
       }),
-      'Smallest difference per check that is found with a probability of 80 % after a number of days: `[days, difference]`.',
+      'Pairs `[days, difference]`. After this number of days, the experiment detects this difference per check with a probability of 80 %.',
     ),
     text: text('An example in words: `a difference of 2 percentage points is detectable in about 9 days`.'),
   },

@@ -17,7 +17,7 @@ export const Exposures = shape(
   {
     identity: text('The identity, as requested.'),
     environment: text('Name of the environment.'),
-    exposures: list(Exposure, 'Sorted by feature and variant.'),
+    exposures: list(Exposure, 'Exposures, sorted by feature and variant.'),
   },
   {
     identity: 'user-7',

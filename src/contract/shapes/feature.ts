@@ -21,7 +21,7 @@ import { exampleOwned, givenOwned, owned } from './owner.ts';
 import { verdictBasis, verdictKind } from './verdict.ts';
 
 const description = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], {
-  description: 'Description by the team.',
+  description: 'Description of the feature, written by the team.',
 });
 
 const archived = boolean('True if the team has archived the feature.');
@@ -29,7 +29,7 @@ const permanent = boolean('True if the feature is meant to stay. Verdicts do not
 
 const snoozedUntil = Type.Unsafe<string | null>({
   type: ['string', 'null'],
-  description: 'Time until which the verdict is postponed; `null` ends the postponement.',
+  description: 'Time until which the team postpones the verdict; `null` ends the postponement.',
   ...Time,
 });
 
@@ -66,7 +66,7 @@ export type RolloutStep = Static<typeof RolloutStep>;
 
 const rollout = Type.Union([Type.Null(), Type.Array(RolloutStep, { minItems: 1, maxItems: maxRolloutSteps })], {
   description:
-    'Planned steps of a rollout, by time. From the time of a step on, its split replaces `split`. `null` without a plan.',
+    'Planned steps of a rollout, by time. From the time of a step on, the split of the step replaces `split`. `null` if there is no plan.',
   example: [
     { at: '2026-02-02T08:00:00.000Z', split: { on: 10, off: 90 } },
     { at: '2026-02-09T08:00:00.000Z', split: { on: 1 } },
@@ -86,11 +86,11 @@ const exampleNote = {
 export const Note = shape(
   'Note',
   {
-    id: text('Id.'),
+    id: text('Id of the note.'),
     at: time('Time that the note is about.'),
-    environment: orNull(text('Environment that the note is about; `null` for all.')),
-    text: text('Text.'),
-    by: text('Author: e-mail address of the user or name of the API key at that time.'),
+    environment: orNull(text('Environment that the note is about; `null` if the note is about all environments.')),
+    text: text('Text of the note.'),
+    by: text('Author: e-mail address of the user or name of the API key when the note was created.'),
   },
   exampleNote,
 );
@@ -99,16 +99,18 @@ export type Note = Static<typeof Note>;
 export const NewNote = bodyShape(
   'NewNote',
   {
-    text: Type.String({ pattern: noteText, description: 'Text.' }),
+    text: Type.String({ pattern: noteText, description: 'Text of the note.' }),
     at: Type.Optional(Type.String({ description: 'Time that the note is about. The default is now.', ...Time })),
-    environment: Type.Optional(name('Environment that the note is about. The default is all.')),
+    environment: Type.Optional(name('Environment that the note is about. The default is all environments.')),
   },
   { text: 'Rollout to half of the users', environment: 'Production' },
 );
 
 const sight = {
-  firstSeenAt: orNull(time('First time seen, to the minute; `null` if never seen or unknown.')),
-  lastSeenAt: orNull(time('Last time seen, to the minute.')),
+  firstSeenAt: orNull(
+    time('Time when the feature was first seen, to the minute; `null` if it was never seen or the time is unknown.'),
+  ),
+  lastSeenAt: orNull(time('Time when the feature was last seen, to the minute.')),
 };
 
 const fields = {
@@ -116,14 +118,14 @@ const fields = {
   description,
   declared: boolean('True if the team has declared the feature. Otherwise it was only seen in packets or reports.'),
   archived,
-  archivedAt: orNull(time('Time of archiving; `null` if not archived, or unknown.')),
+  archivedAt: orNull(time('Time when the feature was archived; `null` if it is not archived, or the time is unknown.')),
   permanent,
   snoozedUntil: orNull(time('Time until which the verdict is postponed.')),
   split,
   rollout,
   ...owned,
   stale: boolean(
-    'True if the feature was neither seen nor declared for a long time. Silence is the only basis; the verdict has more.',
+    'True if the feature was neither seen nor declared for a long time. This field rests on silence alone; the verdict considers more evidence.',
   ),
   ...sight,
   createdAt: orNull(time('Time of the declaration.')),
@@ -154,15 +156,15 @@ export const Feature = shape(
   'Feature',
   {
     ...fields,
-    verdict: verdictKind('Kind of the verdict. `…/verdict` has the reasons.'),
+    verdict: verdictKind('Kind of the verdict. The path `…/verdict` returns the reasons.'),
     verdictBasis,
-    verdictSince: orNull(time('Start of the state that the verdict is about; `null` if unknown.')),
+    verdictSince: orNull(time('Time since which the verdict applies; `null` if unknown.')),
   },
   { ...example, verdict: 'in_use', verdictBasis: 'use', verdictSince: exampleTime },
 );
 export type Feature = Static<typeof Feature>;
 
-/** Settings that are stored and shown as they are sent. */
+/** Settings that are stored and returned exactly as the request sent them. */
 export const plainFeatureSettings = ['description', 'archived', 'permanent'] as const;
 export type PlainFeatureSettings = StoredFields<Feature, typeof plainFeatureSettings>;
 

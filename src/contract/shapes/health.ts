@@ -20,7 +20,9 @@ export const itemFields = {
   severity: oneOf(severities, 'Severity.'),
   count: count('Number of subjects.'),
   text: text('The finding in a few words.'),
-  environment: orNull(text('Environment that the link leads to; `null` if the finding belongs to no environment.')),
+  environment: orNull(
+    text('Environment of the page that the link opens; `null` if the finding belongs to no environment.'),
+  ),
   subjects: list(HealthSubject, `Subjects of the finding, at most ${maxSubjects}.`),
   link: text('Path and query of the console page for acting on the finding, below the base URL.'),
 };
@@ -40,20 +42,20 @@ export type HealthItem = Static<typeof HealthItem>;
 
 const status = oneOf(
   [...severities, 'ok'],
-  'The severity of the most severe finding. `ok`: no finding, and data was received.',
+  'Severity of the most severe finding. `ok`: there are no findings, and data was received.',
 );
 
 const checked = {
   status,
-  at: time('Time of computation. Verdicts can be up to a minute older.'),
-  lastReceivedAt: orNull(time('Last time that data was received, to the minute; `null` if never.')),
-  flags: count('Number of flags seen or declared.'),
+  at: time('Time when the response was computed. Verdicts can be up to a minute older.'),
+  lastReceivedAt: orNull(time('Time when data was last received, to the minute; `null` if no data was ever received.')),
+  flags: count('Number of flags that were seen or declared.'),
   items: list(HealthItem, 'Findings, the most urgent first.'),
 };
 
 export const Health = shape(
   'Health',
-  { environment: orNull(text('Environment, as requested; `null` for the whole application.')), ...checked },
+  { environment: orNull(text('Environment that the request selected; `null` for the whole application.')), ...checked },
   {
     environment: null,
     status: 'urgent',

@@ -24,7 +24,9 @@ const HomeApplication = Type.Object({
     [...severities, 'ok', 'unknown'],
     'The severity of the most severe finding; `unknown` until the verdicts on the flags are known.',
   ),
-  accepted: count('Accepted packets and reports in the last 24 hours. The current hour is incomplete.'),
+  accepted: count(
+    'Number of accepted packets and reports in the last 24 hours, including the current, incomplete hour.',
+  ),
   refused: count('Refused packets and reports in the same hours.'),
   hourly: Type.Object({
     start: Type.Integer({ minimum: 0, description: 'Start of the first hour, Unix seconds.' }),
@@ -34,12 +36,14 @@ const HomeApplication = Type.Object({
   rate: Type.Object({
     perSecond: number('Accepted packets and reports per second.'),
     overSeconds: count(
-      'Length of the averaging period, in seconds. It is shorter if the report was requested recently.',
+      'Length of the averaging period, in seconds. The period is shorter if a request for this report was made recently.',
     ),
   }),
-  lastReceivedAt: orNull(time('Time of the last accepted packet or report; `null` if never.')),
-  flags: orNull(count('Number of flags seen or declared; `null` until they are counted.')),
-  flagsThatCanGo: orNull(count('Number of flags that can be removed; `null` until they are counted.')),
+  lastReceivedAt: orNull(
+    time('Time of the last accepted packet or report; `null` if no packet or report was ever accepted.'),
+  ),
+  flags: orNull(count('Number of flags that were seen or declared; `null` until the flags are counted.')),
+  flagsThatCanGo: orNull(count('Number of flags that can be removed; `null` until the flags are counted.')),
   leakedKeys: count('Number of Backend keys that were seen in packets.'),
 });
 export type HomeApplication = Static<typeof HomeApplication>;
@@ -47,12 +51,14 @@ export type HomeApplication = Static<typeof HomeApplication>;
 export const Home = shape(
   'Home',
   {
-    at: time('Time of computation. Verdicts can be up to five minutes older.'),
-    complete: boolean('True if all applications were checked. A later response has the figures of the others.'),
+    at: time('Time when the response was computed. Verdicts can be up to five minutes older.'),
+    complete: boolean(
+      'True if all applications were checked. Otherwise a later response has the figures of the remaining applications.',
+    ),
     items: list(HomeItem, 'Findings of all applications, the most urgent first.'),
-    itemsLeftOut: count('Number of findings left out.'),
+    itemsLeftOut: count('Number of findings that the response omits.'),
     applications: list(HomeApplication, 'Applications, by name.'),
-    applicationsLeftOut: count('Number of applications left out.'),
+    applicationsLeftOut: count('Number of applications that the response omits.'),
   },
   {
     at: exampleTime,

@@ -20,7 +20,7 @@ import { role } from './user.ts';
 const ClaimRule = Type.Object(
   {
     claim: text('Claim of the ID token or of the UserInfo endpoint, such as `groups`.'),
-    value: text('Value that the claim must have or, for a list, contain.'),
+    value: text('Required value of the claim. If the claim is a list, the list must contain the value.'),
     team: text('Id of the team.'),
     role,
   },
@@ -28,9 +28,9 @@ const ClaimRule = Type.Object(
 );
 
 const settings = {
-  name: name('Name, shown on the sign-in button.'),
+  name: name('Name of the provider, which the sign-in button shows.'),
   issuer: text(
-    'Issuer, exactly as in its discovery document: `https:`, with a public host unless the operator allows others.',
+    'Issuer, exactly as in its discovery document. The URL must be `https:` with a public host, unless the operator allows other hosts.',
   ),
   clientId: text('Client id that the provider has assigned to this service.'),
   scopes: Type.Array(Type.String(), {
@@ -38,16 +38,18 @@ const settings = {
     documented: { minItems: 1, maxItems: 20 },
   }),
   linkByEmail: boolean(
-    'True if a first sign-in with a verified e-mail address is linked to the user with that address. Allow it only if the provider verifies addresses.',
+    'True if the first sign-in of an account with a verified e-mail address links the account to the user with that address. Allow this only if the provider verifies addresses.',
   ),
   createUsers: boolean('True if a first sign-in of an unknown person creates a user.'),
   defaultTeam: orNull(
-    text('Id of the team of created users, in addition to the teams that rules grant; `null` for none.'),
+    text(
+      'Id of the team that created users join, in addition to the teams that rules grant; `null` for no further team.',
+    ),
   ),
   defaultRole: role,
   claimRules: Type.Array(ClaimRule, {
     description:
-      'Memberships by claim, evaluated at each sign-in. A membership that a rule granted ends when no rule grants it.',
+      'Rules that grant memberships by claims, evaluated at each sign-in. A membership that a rule granted ends when no rule grants that membership.',
     documented: { maxItems: 100 },
   }),
   trustsSecondFactor: boolean('True if a sign-in with the provider counts as two factors.'),
@@ -62,7 +64,7 @@ const clientSecret = orNull(
 );
 
 const fields = {
-  id: text('Id.'),
+  id: text('Id of the provider.'),
   ...settings,
   hasClientSecret: boolean('True if the provider has a client secret.'),
   source: oneOf(
@@ -151,7 +153,7 @@ export const ProviderCheck = shape(
   {
     reason: orNull(
       text(
-        'Code of the problem that prevents sign-ins with the provider, such as `provider_unreachable`; `null` without a problem.',
+        'Code of the problem that prevents sign-ins with the provider, such as `provider_unreachable`; `null` if there is no problem.',
       ),
     ),
     detail: orNull(text('The problem, for people.')),
@@ -183,7 +185,7 @@ export const LinkedIdentity = shape(
   'LinkedIdentity',
   {
     id: text('Id.'),
-    provider: text('Name of the identity provider; its issuer if the provider was deleted.'),
+    provider: text('Name of the identity provider, or its issuer if the provider was deleted.'),
     issuer: text('Issuer of the account.'),
     email: orNull(text('E-mail address of the account at the last sign-in.')),
     linkedAt: time('Time of the first sign-in.'),

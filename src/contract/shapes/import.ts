@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { bodyShape, boolean, count, name, shape } from './fields.ts';
 
-/** Maximum number of counts in a part of an import. */
+/** Maximum number of counts in one part of an import. */
 export const maxPartCounts = 4096;
 
 /** Maximum length of a part as JSON, in bytes. */
@@ -15,14 +15,15 @@ export const ImportPart = bodyShape(
     environment: name('Name of the environment.'),
     import: Type.String({
       pattern: '^[0-9a-f]{64}$',
-      description: 'Identifies the file: SHA-256 of its content, as hexadecimal digits.',
+      description: 'Identifier of the file: the SHA-256 of its content, in hexadecimal digits.',
     }),
     part: Type.Integer({
       minimum: 0,
       maximum: 2 ** 31 - 1,
-      description: 'Number of the part in the file, from 0. The same number must always have the same content.',
+      description:
+        'Number of the part in the file, from 0. A repeated request for the same number must have the same content.',
     }),
-    dryRun: Type.Optional(boolean('True to check the part without counting it.')),
+    dryRun: Type.Optional(boolean('True if the part is checked only, and not counted.')),
     variants: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
       maxItems: maxPartCounts,
       description: 'The feature and the name of each variant.',
@@ -64,9 +65,11 @@ export type ImportPart = Static<typeof ImportPart>;
 export const ImportedPart = shape(
   'ImportedPart',
   {
-    counted: boolean('True if the part is counted now. Otherwise it was counted before.'),
-    outside: count('Number of omitted counts and measurements: older than the retention of days, or in the future.'),
-    folded: count('Number of variants that were counted as `__other__`, because they exceed a limit.'),
+    counted: boolean('True if this request counted the part. False if an earlier request had counted the part.'),
+    outside: count(
+      'Number of counts and measurements that were omitted because they are older than the retention of days, or in the future.',
+    ),
+    folded: count('Number of variants that were counted as `__other__` because they exceed a limit.'),
     dropped: count('Number of counts that were omitted because the name of their feature or variant is invalid.'),
   },
   { counted: true, outside: 0, folded: 0, dropped: 0 },

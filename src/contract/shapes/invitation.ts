@@ -10,7 +10,7 @@ export type LinkPurpose = (typeof linkPurposes)[number];
 const fields = {
   purpose: oneOf(
     linkPurposes,
-    '`invitation` until the user has accepted it, then `reset-link`, with which they choose another password.',
+    '`invitation` until the user has accepted the invitation. From then on `reset-link`, with which the user chooses another password.',
   ),
   expiresAt: time('Time until which the link is valid.'),
 };
@@ -27,7 +27,12 @@ export const newInvitation = {
 
 export const InvitationShownOnce = shape(
   'InvitationShownOnce',
-  { ...fields, url: text('The link for the user, valid once. It is not shown again. The secret is in the fragment.') },
+  {
+    ...fields,
+    url: text(
+      'The link for the user, which works once and is not shown again. The fragment of the link contains a secret.',
+    ),
+  },
   newInvitation,
 );
 export type InvitationShownOnce = Static<typeof InvitationShownOnce>;
@@ -37,7 +42,7 @@ export const NewResetLink = bodyShape(
   {
     endSessions: Type.Optional(
       boolean(
-        'True to end all sessions and the password of the user now, for example after a leak. By default, both remain valid until the link is used.',
+        'True to end all sessions and invalidate the password of the user now, for example after a leak. By default, both remain valid until the user uses the link.',
       ),
     ),
   },
@@ -45,5 +50,7 @@ export const NewResetLink = bodyShape(
 );
 
 export const resetLinkOptions = createFields(NewResetLink, {
-  endSessions: option('end-sessions', 'End all sessions and the password now, for example after a leak', { as: 'set' }),
+  endSessions: option('end-sessions', 'End all sessions and invalidate the password now, for example after a leak', {
+    as: 'set',
+  }),
 });

@@ -4,39 +4,42 @@ import { count, exampleIds, exampleTime, list, oneOf, orNull, shape, text, time 
 
 const Example = Type.Partial(
   Type.Object({
-    environment: text('Environment in the request.'),
+    environment: text('Name of the environment in the request.'),
     origin: text('`Origin` header.'),
     keyId: text('Id of the application key.'),
-    keyName: text('Name of the key. Absent if the key no longer exists.'),
-    keyPrefix: text('First characters of the key.'),
+    keyName: text('Name of the application key. Absent if the key no longer exists.'),
+    keyPrefix: text('First characters of the application key.'),
     keyType: oneOf(['Frontend', 'Mobile', 'Backend'], 'Type of the key.'),
-    detail: text('The error, as in the response; for a note, the path of the omitted entry.'),
+    detail: text('The error message of the response. For a note: the path of the omitted entry.'),
   }),
 );
 
 const LedgerEntry = Type.Object({
-  environment: orNull(text('Name of the environment; `null` if the request named no existing one.')),
+  environment: orNull(text('Name of the environment; `null` if the request did not name an existing environment.')),
   transport: oneOf(transportNames, 'Transport.'),
   route: oneOf(routeNames, 'Kind of the request.'),
   sender: Type.Object({
-    userAgent: orNull(text('`User-Agent` header; `__other__` for headers beyond the limit.')),
+    userAgent: orNull(text('`User-Agent` header of the request; `__other__` stands for headers beyond the limit.')),
     instance: orNull(text('`instanceName` of a report.')),
   }),
-  outcome: oneOf(['accepted', 'refused', 'noted'], '`noted`: accepted, but not counted exactly as sent.'),
+  outcome: oneOf(
+    ['accepted', 'refused', 'noted'],
+    '`noted`: the message was accepted, but not all of it was counted as sent.',
+  ),
   status: Type.Integer({ description: 'HTTP status, or the status that corresponds to the gRPC status.' }),
   code: orNull(text('Code of the refusal or note, as in `docs/errors.md`.')),
   count: count('Number of occurrences.'),
   lastAt: time('Time of the last occurrence.'),
-  example: orNull(Example, 'Details of the last occurrence, to identify the sender.'),
+  example: orNull(Example, 'Details of the last occurrence, which help to identify the sender.'),
 });
 export type LedgerEntry = Static<typeof LedgerEntry>;
 
 export const IngestReport = shape(
   'IngestReport',
   {
-    environment: orNull(text('Environment, as requested; `null` for the whole application.')),
-    from: time('Start, inclusive: a whole hour.'),
-    to: time('End, exclusive: a whole hour.'),
+    environment: orNull(text('Environment that the request selected; `null` for the whole application.')),
+    from: time('Start of the report, inclusive: a whole hour.'),
+    to: time('End of the report, exclusive: a whole hour.'),
     accepted: count('Accepted packets and reports of the environment.'),
     refused: count('Refused packets and reports that named the environment.'),
     noted: count('Notes about accepted packets and reports.'),
@@ -48,11 +51,11 @@ export const IngestReport = shape(
       },
       {
         description:
-          'Messages that named no existing environment, and mint requests, if the report includes them. The totals above contain them only in a report without `environment`.',
+          'Totals of mint requests and of messages that named no existing environment. In a report without `environment`, the totals above include these messages.',
       },
     ),
-    entries: list(LedgerEntry, 'Refusals first, then notes; the latest first.'),
-    entriesLeftOut: count('Number of entries left out.'),
+    entries: list(LedgerEntry, 'Entries of the report: refusals first, then notes, each with the latest first.'),
+    entriesLeftOut: count('Number of entries that the response omits.'),
   },
   {
     environment: 'Production',
@@ -107,11 +110,13 @@ const UnattributedRefusal = shape(
     route: oneOf(routeNames, 'Kind of the request.'),
     transport: oneOf(transportNames, 'Transport.'),
     code: text('Code of the refusal, as in `docs/errors.md`.'),
-    keyPrefix: orNull(text('First characters of the sent key; `null` unless it looks like a key of this service.')),
+    keyPrefix: orNull(
+      text('First characters of the sent key; `null` if the sent text does not look like a key of this service.'),
+    ),
     origin: orNull(text('`Origin` header.')),
     userAgent: orNull(text('`User-Agent` header.')),
-    environment: orNull(text('Environment in the request.')),
-    count: count('Number of occurrences since the first one.'),
+    environment: orNull(text('Name of the environment in the request.')),
+    count: count('Number of occurrences since the first occurrence.'),
   },
   exampleRefusal,
 );
@@ -129,9 +134,9 @@ const RefusedToken = shape(
   'RefusedToken',
   {
     token: text(
-      'Project and environment in the token; `__other__` for tokens beyond the limit. The secret is not kept.',
+      'Project and environment in the token; `__other__` stands for tokens beyond the limit. The service does not keep the secret of the token.',
     ),
-    sender: orNull(text('Name of the service, and its SDK if the request names it.')),
+    sender: orNull(text('Name of the service that sent the token, and its SDK if the request names the SDK.')),
     count: count('Number of refused messages.'),
     since: time('Start of the hour of the first message.'),
     lastAt: time('Time of the last message.'),

@@ -3,30 +3,30 @@ import { bodyShape, boolean, shape, text } from './fields.ts';
 import { createFields, option } from './option.ts';
 
 export const kind = Type.Union([Type.Literal('counter'), Type.Literal('gauge')], {
-  description: 'The values of a counter are added up. A gauge has its last value.',
+  description: 'The values of a counter are added up. For a gauge, the last value counts.',
 });
 
 export const Metric = shape(
   'Metric',
   {
-    name: text('Name.'),
+    name: text('Name of the metric.'),
     kind,
     unit: Type.Optional(text('Unit, if declared.')),
     declared: boolean(
-      'True if the team has declared the metric. Otherwise it was only seen, and is treated as a counter.',
+      'True if the team has declared the metric. An undeclared metric was seen in reports, and is treated as a counter.',
     ),
   },
   { name: 'cart-value', kind: 'gauge', unit: 'EUR', declared: true },
 );
 export type Metric = Static<typeof Metric>;
 
-/** Accepts a metric as the list shows it. */
+/** Body of a change. A metric from a response of the list is accepted as well. */
 export const MetricDeclaration = bodyShape(
   'MetricDeclaration',
   {
     kind,
     unit: Type.Optional(Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 64 })])),
-    name: Type.Optional(text('Name. If present, it must equal the name in the path.')),
+    name: Type.Optional(text('Name of the metric. If present, the name must equal the name in the path.')),
     declared: Type.Optional(boolean('Ignored.')),
   },
   { kind: 'gauge', unit: 'EUR' },

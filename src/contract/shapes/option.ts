@@ -4,7 +4,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 export interface Option {
   /** Name without the dashes. */
   readonly name: string;
-  /** Placeholder of the value; an option without one is a switch. */
+  /** Placeholder of the value. An option without a placeholder is a switch. */
   readonly value?: string;
   /** Former name of the option, which is still accepted. */
   readonly formerly?: string;
@@ -135,7 +135,7 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** Returns the JSON types of a schema, and its texts if it lists them. */
+/** Returns the JSON types of a schema, and the allowed texts if the schema lists them. */
 function describeSchema(schema: JsonSchema): { types: ReadonlySet<string>; values?: readonly string[] } {
   const alternatives = schema.anyOf ?? [schema];
   const values = alternatives.flatMap((alternative) => alternative.enum ?? alternative.const ?? []);

@@ -17,8 +17,8 @@ const counts = {
 
 const totals = {
   ...counts,
-  accepted: count('Accepted packets and reports in the whole hours that the range touches.'),
-  refused: count('Refused packets and reports in the same hours.'),
+  accepted: count('Number of accepted packets and reports in all hours that overlap the range.'),
+  refused: count('Number of refused packets and reports in the same hours.'),
 };
 
 const span = { from: time('Start, inclusive.'), to: time('End, exclusive.') };
@@ -31,19 +31,22 @@ const series = {
   viewed: byBucket('Views by bucket.'),
 };
 
-/** The range to compare with, and the part of the requested range with the same length. */
+/** The previous range, and the part of the requested range that has the same length. */
 const Before = Type.Object({
   ...span,
   ...totals,
   series: Type.Optional(
     Type.Object(series, {
       description:
-        'Counts by bucket, in the order of the buckets of the range. The first buckets of both ranges correspond.',
+        'Counts by bucket, in the order of time. The first bucket corresponds to the first bucket of the requested range.',
     }),
   ),
   against: Type.Object(
     { ...span, ...totals },
-    { description: 'The part of the range with the same length. Compare with this, not with the totals.' },
+    {
+      description:
+        'Counts in the part of the requested range that has the same length. Compare the previous range with these counts, not with the totals.',
+    },
   ),
 });
 
@@ -56,7 +59,8 @@ const Users = Type.Object({
 const UsersBefore = Type.Object({
   ...Users.properties,
   against: Type.Object(Users.properties, {
-    description: 'Users in as many completed days of the range. Compare with this.',
+    description:
+      'Users in the same number of completed days of the requested range. Compare the previous users with this number.',
   }),
 });
 
@@ -80,7 +84,7 @@ const OverviewFeature = Type.Object({
       minItems: 2,
       maxItems: 2,
       description:
-        'Checks in the compared part of the range, and in the previous range: see `before`. Absent if the feature was first seen after the previous range began.',
+        'Checks in the compared part of the requested range, and in the previous range (see `before`). Absent if the feature was first seen after the start of the previous range.',
     }),
   ),
   spark: byBucket('Checks by bucket of the sparkline.'),
@@ -92,16 +96,16 @@ const OverviewFeature = Type.Object({
       minItems: 2,
       maxItems: 2,
     }),
-    'Variants with checks, by number of checks. At most eight; the last one, `…`, stands for all others.',
+    'Variants with checks, sorted by number of checks, at most eight. If there are more variants, the last item, `…`, stands for the remaining variants.',
   ),
-  firstSeenAt: orNull(time('First time seen in this environment, to the minute.')),
-  lastSeenAt: orNull(time('Last time seen in this environment, to the minute.')),
+  firstSeenAt: orNull(time('Time when the feature was first seen in this environment, to the minute.')),
+  lastSeenAt: orNull(time('Time when the feature was last seen in this environment, to the minute.')),
   declared: boolean('True if the team has declared the feature.'),
   archived: boolean('True if the team has archived the feature.'),
   permanent: boolean('True if the feature is meant to stay.'),
   snoozedUntil: orNull(time('Time until which the verdict is postponed.')),
   ...owned,
-  verdict: verdictKind('Kind of the verdict; the verdict itself has the reasons.'),
+  verdict: verdictKind('Kind of the verdict. The path `…/verdict` returns the reasons.'),
   recentVariants: Type.Optional(
     count('Number of variants seen within `staleAfterDays` in all environments, if the verdict is `in_use`.'),
   ),
@@ -109,7 +113,7 @@ const OverviewFeature = Type.Object({
   checksOnly: Type.Optional(
     list(
       text('A source, such as Unleash.'),
-      'Present if the senders of the feature in this environment do not report use and views: `used` and `viewed` are unknown, not 0.',
+      'Present if the senders of the feature in this environment do not report use and views. Then `used` and `viewed` are unknown, not 0.',
     ),
   ),
 });
@@ -117,14 +121,14 @@ export type OverviewFeature = Static<typeof OverviewFeature>;
 
 /** Archived features are counted in `archivedButAsked` only. */
 const States = Type.Object({
-  safeToRemove: count(
-    'Number of features that none of their senders checks any more, although all senders still report.',
+  safeToRemove: count('Number of features whose senders all still report, but no longer check the feature.'),
+  stale: count(
+    'Number of features that showed no sign of use while senders kept reporting. The number includes `safeToRemove`.',
   ),
-  stale: count('Number of features without any sign of use while senders kept reporting, including `safeToRemove`.'),
   oneVariant: count('Number of features with a single variant in use.'),
-  undeclared: count('Number of features seen but not declared.'),
-  archivedButAsked: count('Number of features archived but still checked.'),
-  leakedKeys: count('Number of Backend keys of the application seen in a packet.'),
+  undeclared: count('Number of features that were seen, but are not declared.'),
+  archivedButAsked: count('Number of features that are archived, but still checked.'),
+  leakedKeys: count('Number of Backend keys of the application that were seen in packets.'),
   snoozed: count('Number of features whose verdict is postponed.'),
 });
 
@@ -145,8 +149,8 @@ export const Overview = shape(
     to: time('End, exclusive.'),
     step: oneOf(['minute', 'hour', 'day'], 'Width of the buckets.'),
     timeZone: Type.Optional(zone),
-    at: time('Time of computation. The bucket with this time is incomplete.'),
-    completeThrough: time('Everything accepted before this time is included.'),
+    at: time('Time when the response was computed. The bucket that contains this time is incomplete.'),
+    completeThrough: time('The report includes everything that was accepted before this time.'),
     mayBeCounting: Type.Optional(mayBeCounting),
     checksOnly: list(
       text('A source, such as Unleash.'),
@@ -156,15 +160,15 @@ export const Overview = shape(
     totals: Type.Object(totals),
     before: orNull(
       Before,
-      'The range to compare with; `null` if it begins before the retained data, or with `compare=none`.',
+      'The previous range, for comparison; `null` with `compare=none`, or if the previous range begins before the retained data.',
     ),
     users: Type.Object(Users.properties, {
       description:
-        'Distinct users in the whole UTC days that the range touches. With `timeZone`, a range that begins with a day covers the UTC days of the same dates.',
+        'Distinct users in all UTC days that overlap the range. With `timeZone`, a range that begins at the start of a day covers the UTC days of the same dates.',
     }),
     usersBefore: orNull(
       UsersBefore,
-      'Users in the preceding days; `null` if these precede the retained data, or no day of the range is over.',
+      'Users in the preceding days; `null` if these days precede the retained data, or no day of the range is over.',
     ),
     ...grid,
     width,
@@ -182,7 +186,7 @@ export const Overview = shape(
       { ...grid, width },
       { description: 'Buckets of the sparklines, at most 30. The first and the last can extend beyond the range.' },
     ),
-    features: list(OverviewFeature, 'Every feature seen or declared, by number of checks.'),
+    features: list(OverviewFeature, 'All features that were seen or declared, sorted by number of checks.'),
   },
   {
     environment: 'Production',
@@ -245,7 +249,7 @@ export const OverviewUsers = shape(
     features: list(
       Type.Object({
         feature: text('Name of the feature.'),
-        users: count('Distinct users of the feature in these days, within 2 %.'),
+        users: count('Distinct users of the feature in these days. The estimate has an error of about 2 %.'),
       }),
       'Features, in the order of the request.',
     ),

@@ -5,7 +5,7 @@ import { option } from './option.ts';
 const signatureAlgorithms = ['ES256', 'RS256', 'EdDSA'] as const;
 
 export const ShownPublicKey = Type.Object({
-  kid: text('Id of the key: as given, or its thumbprint (RFC 7638).'),
+  kid: text('Id of the key: the registered `kid`, or else the thumbprint of the key (RFC 7638).'),
   alg: oneOf(signatureAlgorithms, 'The only accepted algorithm of signatures by the key.'),
 });
 
@@ -24,10 +24,12 @@ export const publicKeyOption = option(
 );
 
 const ofTrust = {
-  issuer: text('Issuer: the claim `iss`, compared exactly. Its keys are read from its discovery document.'),
+  issuer: text(
+    'Issuer, which must equal the claim `iss` exactly. The discovery document of the issuer names the keys.',
+  ),
   audience: text('Audience, which must be in the claim `aud`.'),
   subject: text(
-    'Pattern for the claim `sub`. Colons and slashes separate segments. Each segment after the second may have one `*`, which stands for one or more characters of that segment.',
+    'Pattern for the claim `sub`. Colons and slashes separate segments. From the third segment on, a segment may contain one `*`, which stands for one or more characters of the segment.',
   ),
   claims: Type.Optional(
     Type.Unsafe<Readonly<Record<string, string>>>(
@@ -48,7 +50,8 @@ export const trust = Type.Object(
         { keys: Type.Array(jwk, { documented: { minItems: 1, maxItems: 5 } }) },
         {
           additionalProperties: false,
-          description: 'Keys of an issuer that this server cannot reach, such as a cluster, as a JWK set.',
+          description:
+            'Keys of the issuer as a JWK set, for an issuer that this server cannot reach, such as a Kubernetes cluster.',
         },
       ),
     ),
@@ -61,5 +64,5 @@ export const trust = Type.Object(
 
 export const ShownTrust = Type.Object({
   ...ofTrust,
-  publicKeys: list(ShownPublicKey, 'Static keys of the issuer. Empty if its keys are fetched.'),
+  publicKeys: list(ShownPublicKey, 'Static keys of the issuer. Empty if the server fetches the keys.'),
 });

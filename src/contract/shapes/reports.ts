@@ -5,11 +5,11 @@ import { kind } from './metric.ts';
 /** Nodes that `completeThrough` does not cover. */
 export const mayBeCounting = list(
   text('Name of a node, followed by the id of its directory if several nodes have the name.'),
-  'Nodes that stopped cleanly. If such a node has restarted without reaching PostgreSQL, its counts might be missing. Absent without such nodes.',
+  'Nodes that stopped cleanly. If such a node has restarted without reaching PostgreSQL, its counts might be missing. Absent if there are no such nodes.',
 );
 
 export const zone = text(
-  'Time zone of the buckets, if one was requested; `UTC` if its days cannot be added up from hours.',
+  'Time zone of the buckets, if the request names a time zone. `UTC` if the days of the requested zone cannot be added up from hours.',
 );
 
 const covered = {
@@ -19,7 +19,7 @@ const covered = {
   step: oneOf(['minute', 'hour', 'day'], 'Width of the buckets.'),
   timeZone: Type.Optional(zone),
   completeThrough: Type.Optional(
-    time('On several machines: everything that any node accepted before this time is included.'),
+    time('On several machines: the report includes everything that any node accepted before this time.'),
   ),
   mayBeCounting: Type.Optional(mayBeCounting),
 };
@@ -28,7 +28,7 @@ const counts = {
   checks: count('Number of checks.'),
   used: count('Number of uses.'),
   viewed: count('Number of views.'),
-  uniqueUsers: count('Distinct users in the whole UTC days that the range touches, within 2 %.'),
+  uniqueUsers: count('Distinct users in all UTC days that overlap the range. The estimate has an error of about 2 %.'),
 };
 
 /** A point of a series. `items` is redundant, but linters require it. */

@@ -16,7 +16,9 @@ const SearchResult = shape(
   {
     type: oneOf(['feature', 'key', 'user'], 'Kind of the result.'),
     name: text('Name of the result.'),
-    detail: orNull(text('First characters of a key, or e-mail address of a user.')),
+    detail: orNull(
+      text('Further detail of the result: the first characters of a key, or the e-mail address of a user.'),
+    ),
     application: orNull(
       Type.Object({ id: text('Id of the application.'), name: text('Name of the application.') }),
       'The application of a feature or key.',
@@ -32,7 +34,7 @@ export const SearchResults = shape(
   {
     items: list(SearchResult, 'Results, the best first.'),
     complete: boolean(
-      'True if all names were read since startup of the server. Otherwise a repeated search finds more.',
+      'True if the server has read all names since its startup. Otherwise a later search can find more.',
     ),
   },
   { items: [exampleResult], complete: true },

@@ -7,12 +7,12 @@ const exampleSession = 'c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714c
 const exampleSignIn = '5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5';
 
 const sessionFields = {
-  id: text('Id: the `sid` of its tokens.'),
+  id: text('Id of the session, which its tokens contain as `sid`.'),
   clientId: text('Client that the user signed in to.'),
   clientName: text('Name of the client.'),
   createdAt: time('Creation time.'),
-  lastUsedAt: time('Time of the last refresh; for the console, of the last use, to five minutes.'),
-  expiresAt: time('Time when the session expires unless it is used before.'),
+  lastUsedAt: time('Time of the last refresh. For a session of the console: time of the last use, to five minutes.'),
+  expiresAt: time('Time when the session expires unless the user uses the session before.'),
 };
 
 const exampleOfSession = {
@@ -30,12 +30,12 @@ export const SignInSessions = shape(
     signIn: text('Id of the sign-in of a user in a browser.'),
     current: boolean('True if this request belongs to a session of the sign-in.'),
     startedAt: time('Time of the sign-in.'),
-    factors: list(oneOf(factors, 'A factor.'), 'Factors of the sign-in, in their order.'),
-    provider: orNull(text('Id of the identity provider of the sign-in; `null` without a provider.')),
+    factors: list(oneOf(factors, 'A factor.'), 'Factors of the sign-in, in the order in which the user proved them.'),
+    provider: orNull(text('Id of the identity provider of the sign-in; `null` if no provider was used.')),
     device: text('Browser and platform, such as `Firefox 140 on Linux`; empty if unknown.'),
     userAgent: text('`User-Agent` of the browser; empty if unknown.'),
     lastUsedAt: time('Time of the last use of any session of the sign-in.'),
-    sessions: list(Type.Object(sessionFields), 'Sessions of the sign-in, the last used first.'),
+    sessions: list(Type.Object(sessionFields), 'Sessions of the sign-in, the most recently used first.'),
   },
   {
     signIn: exampleSignIn,

@@ -4,14 +4,14 @@ import { createFields, option } from './option.ts';
 import { publicKeyOption, publicKeys, ShownPublicKey } from './public-key.ts';
 
 const settings = {
-  name: name('Name. The sign-in page shows it, so it must not resemble the name of this service.'),
+  name: name('Name of the client. The sign-in page shows this name, which must not resemble the name of this service.'),
   type: Type.Union([Type.Literal('public'), Type.Literal('confidential')], {
     description:
       'A confidential client has a secret. A program that runs on its users’ devices cannot keep a secret, and is public.',
   }),
   redirectUris: Type.Array(Type.String(), {
     description:
-      'Redirect URIs, which are compared exactly: `https:`, `http:` to the local machine, or the scheme of an app.',
+      'Redirect URIs: `https:`, `http:` to the local machine, or the scheme of an app. A request must contain exactly one of these URIs.',
     documented: { minItems: 1, maxItems: 20 },
   }),
 };
@@ -19,7 +19,7 @@ const settings = {
 const fields = {
   clientId: text('The `client_id` of the authorization code grant.'),
   ...settings,
-  publicKeys: list(ShownPublicKey, 'The registered public keys of a client without a secret.'),
+  publicKeys: list(ShownPublicKey, 'Registered public keys of a client that has no secret.'),
   teamId: text('Id of the team that owns the client. Members of the team may sign in to the client.'),
   createdAt: time('Creation time.'),
 };
@@ -37,7 +37,7 @@ const example = {
 export const SignInClient = shape('SignInClient', fields, example);
 export type SignInClient = Static<typeof SignInClient>;
 
-/** Settings that are stored and shown as they are sent. */
+/** Settings that are stored and returned exactly as the request sent them. */
 export const plainClientSettings = ['name', 'redirectUris'] as const;
 export type PlainClientSettings = StoredFields<SignInClient, typeof plainClientSettings>;
 
@@ -46,7 +46,7 @@ export const SignInClientShownOnce = shape(
   {
     ...fields,
     clientSecret: Type.Optional(
-      text('The secret of a confidential client without public keys. Store it now: it is not shown again.'),
+      text('The secret of a confidential client without public keys. Store the secret now: it is not shown again.'),
     ),
   },
   example,

@@ -3,7 +3,7 @@ import { bodyShape, exampleIds, list, optional, shape, text } from './fields.ts'
 
 export const secondFactor = Type.Union([Type.Literal('optional'), Type.Literal('admins'), Type.Literal('all')], {
   description:
-    'Users who must prove a second factor after the password: users who have set one up (`optional`), also all Admins (`admins`), or all users (`all`). The strictest rule of the installation and the teams of a user applies.',
+    'Users who must prove a second factor after the password. `optional`: users who have set up a second factor. `admins`: these users and all Admins. `all`: all users. The strictest rule of the installation and of the teams of a user applies.',
 });
 
 export type SecondFactorRule = Static<typeof secondFactor>;

@@ -12,12 +12,12 @@ export const FeatureSplit = shape(
   'FeatureSplit',
   {
     intended: shares(
-      'Intended share of each variant, according to the rollout plan or else the declaration. Empty if no split is declared.',
+      'Intended share of each variant, from the rollout plan or else from the declaration. Empty if no split is declared.',
     ),
     actual: orNull(
       shares('Actual share of each variant, over the last seven UTC days or since the intended split changed.'),
     ),
-    of: oneOf(['users', 'checks'], 'Unit of the actual shares: `checks` if too few users are counted.'),
+    of: oneOf(['users', 'checks'], 'Unit of the actual shares: `users`, or `checks` if there are too few users.'),
     state: oneOf(
       ['ok', 'off', 'unknown'],
       '`off`: the actual split differs from the intended one, and neither chance nor the errors of counting explain it. `unknown`: there is too little data.',

@@ -2,17 +2,17 @@ import Type, { type Static } from 'typebox';
 import { boolean, count, exampleTime, list, number, oneOf, orNull, shape, text, time } from './fields.ts';
 
 const Node = Type.Object({
-  directory: text('Random id of the data directory.'),
+  directory: text('Id of the data directory of the node, chosen at random.'),
   name: text('Name, for people.'),
   version: text('Version of the program.'),
   state: oneOf(
     ['up', 'silent', 'done', 'forgotten'],
-    '`silent`: no heartbeat for ten seconds. `done`: stopped, with all of its data in PostgreSQL. `forgotten`: removed permanently.',
+    'State of the node. `silent`: no heartbeat for ten seconds. `done`: the node has stopped, and all of its data is in PostgreSQL. `forgotten`: the node was removed permanently.',
   ),
   lastBeat: time('Time of the last heartbeat.'),
-  lag: count('Log entries not applied yet.'),
+  lag: count('Number of log entries that the node has not applied yet.'),
   spoolBytes: count('Size of the counts of the node that are not in PostgreSQL.'),
-  oldestUnshipped: orNull(time('Time of the oldest data in the spool; `null` if it is empty.')),
+  oldestUnshipped: orNull(time('Time of the oldest data in the spool; `null` if the spool is empty.')),
   through: time('Everything that the node accepted before this time is in PostgreSQL.'),
 });
 
@@ -20,12 +20,12 @@ const Cluster = Type.Object(
   {
     node: text('Directory id of the responding node.'),
     connected: boolean('True if the node is connected to PostgreSQL.'),
-    reason: text('Reason for the missing connection, for people; empty if connected.'),
-    completeThrough: time('Everything that any node accepted before this time is in the reports of this node.'),
-    spoolMaxBytes: count('Maximum size of the spool. Beyond it, packets are refused with 503.'),
+    reason: text('Reason why the node is not connected, for people; empty if the node is connected.'),
+    completeThrough: time('Reports of this node include everything that any node accepted before this time.'),
+    spoolMaxBytes: count('Maximum size of the spool. While the spool is full, packets are refused with 503.'),
     nodes: list(Node, 'All nodes, including the responding node.'),
     refusedRows: count('Rows of counts that PostgreSQL rejected.'),
-    failovers: count('Number of changes of the primary since startup.'),
+    failovers: count('Number of times that the primary has changed since startup.'),
     setAsideBytes: count('Size of the data that this node set aside because PostgreSQL had lost it.'),
     rebases: count('Number of times that the node has reloaded all counts from PostgreSQL since startup.'),
   },
@@ -67,7 +67,7 @@ export const ServiceStatus = shape(
     refusedPerSecond: number('Refused packets, reports and mint requests, per second.'),
     recent: Type.Object(
       {
-        start: time('Start of the first bucket, at the earliest the startup of the process.'),
+        start: time('Start of the first bucket. Buckets do not begin before the startup of the process.'),
         width: count('Width of a bucket in seconds.'),
         accepted: list(Type.Number(), 'Accepted packets and reports, per second.'),
         refused: list(Type.Number(), 'Refused packets, reports and mint requests, per second.'),
@@ -75,24 +75,24 @@ export const ServiceStatus = shape(
       { description: 'The last ten minutes of the responding server, in buckets. The last bucket is incomplete.' },
     ),
     queue: Type.Object({
-      waiting: count('Packets and reports waiting for the disk.'),
-      limit: count('Maximum number of waiting packets and reports. Beyond it, they are refused with 503.'),
+      waiting: count('Number of packets and reports that wait for their commit to disk.'),
+      limit: count('Maximum number of waiting packets and reports. Further packets and reports are refused with 503.'),
       oldestMs: number('Waiting time of the oldest packet or report, in milliseconds.'),
     }),
     commits: Type.Object({
-      total: count('Commits of packets and reports since startup.'),
+      total: count('Number of commits of packets and reports since startup.'),
       perSecond: number('Commits per second.'),
-      meanMs: orNull(number('Mean duration of recent commits in milliseconds; `null` without commits.')),
-      failed: count('Failed commits since startup. None of their data was kept.'),
+      meanMs: orNull(number('Mean duration of recent commits in milliseconds; `null` if there were no commits.')),
+      failed: count('Number of failed commits since startup. The data of a failed commit is not kept.'),
     }),
-    ready: boolean('True if data is accepted, as in `/readyz`.'),
-    reason: text('Reason why data is not accepted, for people; otherwise empty.'),
+    ready: boolean('True if the service accepts data. `/readyz` reports the same state.'),
+    reason: text('Reason why the service does not accept data, for people; otherwise empty.'),
     backup: orNull(
       Type.Object({
-        lastGoodAt: orNull(time('Time of the last complete backup; `null` without a backup.')),
+        lastGoodAt: orNull(time('Time of the last complete backup; `null` if there is no backup.')),
         lastBytes: orNull(count('Size of the last complete backup, if this process created it.')),
         nextAt: orNull(time('Time of the next backup.')),
-        trouble: text('Reason for the failure of the last attempt, for people; empty if it succeeded.'),
+        trouble: text('Reason for the failure of the last attempt, for people; empty if the attempt succeeded.'),
       }),
     ),
     cluster: orNull(Cluster),

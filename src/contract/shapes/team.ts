@@ -20,13 +20,13 @@ import { secondFactor } from './sign-in-policy.ts';
 
 const tier = Type.Union([Type.Literal('free'), Type.Literal('team'), Type.Literal('enterprise')], {
   description:
-    'Plan, which limits the resources of the team. Unless the service runs with `--plans open`, an Admin can only lower it.',
+    'Plan, which limits the resources of the team. Unless the service runs with `--plans open`, an Admin can only lower the plan.',
 });
 
 export const Team = shape(
   'Team',
   {
-    id: text('Id.'),
+    id: text('Id of the team.'),
     name: name(),
     plan: tier,
     secondFactor,
@@ -73,14 +73,14 @@ export const Allowance = Type.Object({
   what: oneOf(kinds, 'The limited resource.'),
   words: text('The limited resource, for people.'),
   allowed: count('Number that the plan allows for a team, or for each of its applications.'),
-  used: count('Number in use; for a limit of applications, the highest number in one application.'),
+  used: count('Number of resources in use. For a limit of each application: the highest number in one application.'),
   application: orNull(text('Name of the application with the highest number; `null` for a limit of the team.')),
 });
 export type Allowance = Static<typeof Allowance>;
 
 const ServiceLimit = Type.Object({
-  setting: text('Setting of the service, as on the command line.'),
-  value: number('Value.'),
+  setting: text('Name of the setting of the service, as on the command line.'),
+  value: number('Value of the setting.'),
   words: text('Description of the limit, for people.'),
 });
 
@@ -88,8 +88,8 @@ export const TeamLimits = shape(
   'TeamLimits',
   {
     plan: tier,
-    canRaise: boolean('True if an Admin may raise the plan. Otherwise only the operator of the service may.'),
-    allowances: list(Allowance, 'Limits of the plan, and their use.'),
+    canRaise: boolean('True if an Admin may raise the plan. Otherwise only the operator of the service may raise it.'),
+    allowances: list(Allowance, 'Limits of the plan, and the number in use for each limit.'),
     settings: list(ServiceLimit, 'Limits of the service. An application can have a lower rate.'),
   },
   {

@@ -24,15 +24,15 @@ const password = Type.String({
   documented: { format: 'password', minLength: minCharacters, maxLength: maxBytes },
 });
 
-/** An unused link of the user, of either shape. */
+/** An unused link of the user: an invitation or a link to choose another password. */
 function invitationField<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()], {
-    description: 'Unused link of the user, which can have expired; `null` without a link.',
+    description: 'Unused link of the user, which can have expired; `null` if the user has no link.',
   });
 }
 
 const fields = {
-  id: text('Id. Anyone who knows it can add the user to a team.'),
+  id: text('Id of the user. Anyone who knows the id can add the user to a team.'),
   email: orNull(text('E-mail address for signing in; `null` for an API key.')),
   name: name(),
   role: roleField(`Default role, for teams in which the user has no specific role. ${meanings}`),
@@ -95,7 +95,10 @@ export const NewUser = bodyShape(
     name: name(),
     role: Type.Optional(role),
     teams: Type.Optional(
-      list(Type.String(), 'Ids of your teams that the user joins. The default is your primary team.'),
+      list(
+        Type.String(),
+        'Ids of teams that the user joins. The caller must be in these teams. The default is your primary team.',
+      ),
     ),
     password: Type.Optional(password),
   },
@@ -133,7 +136,7 @@ export const userOptions = {
     teams: { ...teamOption, description: 'Team: id or name; repeatable' },
     password: option('password-file FILE', 'File with the password on its first line; - is standard input', {
       ...passwordFile,
-      more: 'default: the link of an invitation is printed',
+      more: 'default: the command prints the link of an invitation',
     }),
   }),
   update: createFields(UserPatch, {

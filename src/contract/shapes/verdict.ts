@@ -33,7 +33,7 @@ export const FeatureSenders = shape(
   'FeatureSenders',
   {
     items: list(Sender, 'Senders, by time of the last check, the latest first.'),
-    othersLeftOut: boolean('True if there were more senders than the limit.'),
+    othersLeftOut: boolean('True if the list is incomplete because there were more senders than the limit.'),
   },
   { items: [exampleSender], othersLeftOut: false },
 );
@@ -47,9 +47,12 @@ const codes = Object.entries(reasonCodes).map(([code, states]) => `\`${code}\`: 
 
 export const Reason = Type.Object({
   code: oneOf(Object.keys(reasonCodes) as ReasonCode[], codes.join(' ')),
-  text: text('A sentence. A time in it has the form of `at`, so that clients can replace it.'),
+  text: text('The reason as a sentence. A time in the sentence is written like `at`, so that clients can replace it.'),
   at: orNull(time('The time in the sentence, if any.')),
-  names: list(text('A name.'), 'Names that the sentence is about: see `code`. Names of senders include the version.'),
+  names: list(
+    text('A name.'),
+    'Names in the sentence. `code` determines their meaning. Names of senders include the version.',
+  ),
 });
 
 const meanings = verdictKinds.map((kind) => `\`${kind}\`: ${verdictRules[kind].meaning}`);
@@ -58,12 +61,12 @@ export const verdictKind = (description: string) => oneOf(verdictKinds, descript
 
 export const verdictBasis = oneOf(
   ['declaration', 'age', 'use', 'senders', 'silence'],
-  'Basis of the verdict. `silence`: a sender that could use the feature might be switched off.',
+  'Evidence that the verdict rests on. `silence`: a sender that uses the feature might be switched off.',
 );
 
 export const staleAfterDays = Type.Number({
   minimum: 0,
-  description: 'Number of days in the rules on recent use and silence (`--stale-after`).',
+  description: 'Number of days after which the rules consider a feature silent (`--stale-after`).',
 });
 
 export const Verdict = shape(
@@ -72,16 +75,16 @@ export const Verdict = shape(
     feature: text('Name of the feature.'),
     kind: verdictKind(`${meanings.join('. ')}.`),
     basis: verdictBasis,
-    since: orNull(time('Start of this state; `null` if unknown.')),
+    since: orNull(time('Time since which the verdict applies; `null` if unknown.')),
     staleAfterDays,
     environments: list(text('Name of an environment.'), 'Environments that the verdict is about.'),
-    reasons: list(Reason, 'Reasons, the most important first.'),
+    reasons: list(Reason, 'Reasons for the verdict, the most important first.'),
     actions: list(oneOf(verdictActions, 'Suggested action.'), 'Suggested actions, the best first.'),
     checksOnly: list(
       text('A source, such as Unleash.'),
-      'Sources of the senders in these environments, if none of them reports use and views; empty otherwise.',
+      'Sources of the senders in these environments if no sender reports use and views; otherwise empty.',
     ),
-    senders: list(Sender, 'Last senders that checked the feature, at most 5.'),
+    senders: list(Sender, 'The senders that checked the feature last, at most 5.'),
     declared: boolean('True if the team has declared the feature. An undeclared name might be a typing error.'),
     nearest: orNull(text('For an undeclared feature: the declared feature with the most similar name, if any.')),
   },

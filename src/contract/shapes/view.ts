@@ -21,10 +21,10 @@ export const maxViews = 100;
 
 const name = nameOf('Name of the view.');
 
-const page = oneOf(viewPages, 'Page of an environment.');
+const page = oneOf(viewPages, 'Page of an environment that the view belongs to.');
 
 const queryText =
-  'Choices on the page, as the query of its address without `?`: `state=new&sort=-checks`. The environment is not part of a view.';
+  'Choices on the page, written like the query of its address without `?`: `state=new&sort=-checks`. The environment is not part of a view.';
 const query = Type.String({ maxLength: 2000, pattern: "^[-\\w.~%!$'()*+,;:@/?=&]*$", description: queryText });
 
 const shared = boolean(
@@ -36,13 +36,17 @@ const example = { name: 'New flags', page: 'flags', query: 'state=new&sort=-chec
 export const SavedView = shape(
   'SavedView',
   {
-    id: text('Id.'),
+    id: text('Id of the view.'),
     name,
     page,
     query: text(queryText),
     shared,
-    by: orNull(text('E-mail address of its author, or name of the API key; `null` if deleted or not in the team.')),
-    mine: boolean('True if the caller is the author.'),
+    by: orNull(
+      text(
+        'E-mail address of the author, or name of the API key; `null` if the author was deleted or is not in the team.',
+      ),
+    ),
+    mine: boolean('True if the caller is the author of the view.'),
     createdAt: time('Time of creation.'),
     updatedAt: time('Time of the last change.'),
   },

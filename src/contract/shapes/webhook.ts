@@ -24,7 +24,7 @@ const formatWords = `Format of the deliveries. ${formats.join('. ')}.`;
 
 const settings = {
   name: name('Name, for people.'),
-  url: text('URL that deliveries are posted to: `https:`, with a public host.'),
+  url: text('URL that receives deliveries by `POST`: `https:`, with a public host.'),
   format: oneOf(webhookFormatNames, formatWords),
   events: Type.Array(Type.Enum(Object.keys(webhookEvents) as WebhookEventType[]), {
     description: 'Subscribed events.',
@@ -39,7 +39,7 @@ const project = text('Key of the project in Jira.');
 const issueType = text('Name of the type of the issues in Jira, such as `Task`.');
 
 const fields = {
-  id: text('Id.'),
+  id: text('Id of the webhook.'),
   teamId: text('Id of the team that owns the webhook.'),
   ...settings,
   project: orNull(project),
@@ -54,9 +54,11 @@ const fields = {
   failingSince: orNull(
     time('Time of the first failure since the last successful attempt; `null` if the last attempt succeeded.'),
   ),
-  waiting: count('Deliveries waiting for their first or next attempt.'),
+  waiting: count('Number of deliveries that wait for their first or next attempt.'),
   previousSecretUntil: orNull(
-    time('Time until which deliveries are also signed with the previous secret; `null` without a previous secret.'),
+    time(
+      'Time until which deliveries are also signed with the previous secret; `null` if there is no previous secret.',
+    ),
   ),
   createdAt: time('Creation time.'),
   updatedAt: time('Time of the last change.'),
@@ -90,7 +92,7 @@ export const WebhookShownOnce = shape(
     ...fields,
     secret: orNull(
       text(
-        'Secret that signs deliveries. Store it now: it is not shown again. `null` for a new webhook whose format is not `standard`.',
+        'Secret that signs deliveries. Store the secret now: it is not shown again. `null` for a new webhook whose format is not `standard`.',
       ),
     ),
   },
@@ -107,7 +109,7 @@ const ofFormats = {
   authorization: Type.Optional(
     orNull(
       text(
-        'Value of the `Authorization` header, for issue trackers only. `null` removes it. Send it again with a URL on another host.',
+        'Value of the `Authorization` header, for issue trackers only. `null` removes the header. A change of the URL to another host must contain the value again.',
       ),
     ),
   ),
@@ -131,8 +133,8 @@ const settingOptions = {
   events: option('event EVENT', 'Event to deliver; repeatable'),
   enabled: option('enabled true|false', 'Deliver events'),
   format: option('format FORMAT', 'Format of the deliveries', { more: 'default: standard' }),
-  project: option('project KEY', 'Key of the project, for jira'),
-  issueType: option('issue-type TYPE', 'Type of the issues, for jira, such as Task'),
+  project: option('project KEY', 'Key of the project; only for jira'),
+  issueType: option('issue-type TYPE', 'Type of the issues, such as Task; only for jira'),
   authorization: option('authorization-file FILE', 'File with the Authorization header, for github, gitlab and jira', {
     as: 'secretFile',
     file: true,
@@ -147,20 +149,23 @@ export const webhookOptions = {
 const Attempt = Type.Object({
   at: time('Start time.'),
   ms: count('Duration in milliseconds.'),
-  status: orNull(Type.Integer({ description: 'Status of the response; `null` without a response.' })),
+  status: orNull(Type.Integer({ description: 'HTTP status of the response; `null` if there was no response.' })),
   error: orNull(text('Reason for the failure; `null` if the attempt succeeded.')),
-  answer: orNull(text('Beginning of the response body; `null` if it was empty.')),
+  answer: orNull(text('Beginning of the response body; `null` if the body was empty.')),
 });
 
 const deliveryFields = {
-  id: text('Id, which receivers get as the header `webhook-id`.'),
-  type: text('The event; `webhook.test` for a test.'),
-  state: oneOf(['waiting', 'delivered', 'failed'], '`failed`: no more attempts are made.'),
+  id: text('Id of the delivery, which receivers get as the header `webhook-id`.'),
+  type: text('Name of the event; `webhook.test` for a test.'),
+  state: oneOf(
+    ['waiting', 'delivered', 'failed'],
+    'State of the delivery. `failed`: the service makes no more attempts.',
+  ),
   attempts: count('Number of attempts.'),
   latest: list(Attempt, 'The last attempts, at most 12, the latest last.'),
   nextAttemptAt: orNull(time('Time of the next attempt; `null` if no attempt follows.')),
   createdAt: time('Time when the event was queued.'),
-  endedAt: orNull(time('Time when the event was delivered or failed; `null` while it waits.')),
+  endedAt: orNull(time('Time when the delivery succeeded or failed; `null` while the delivery waits.')),
 };
 
 const deliveryExample = {
@@ -181,7 +186,7 @@ export const DeliveryDetail = shape(
   'DeliveryDetail',
   {
     ...deliveryFields,
-    body: text('Body of the last attempt, JSON. Before the first one: the body in the current format.'),
+    body: text('Body of the last attempt, JSON. Before the first attempt: the body in the current format.'),
   },
   { ...deliveryExample, body: `{"type":"flag.stale","timestamp":"${exampleTime}","data":{"feature":"checkout"}}` },
 );

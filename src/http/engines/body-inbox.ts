@@ -44,7 +44,7 @@ export class BodyInbox {
     return this.#paused;
   }
 
-  /** @param chunk is copied, because the HTTP engine can reuse its memory */
+  /** @param chunk copied here, because the HTTP engine can reuse the memory */
   push(chunk: ArrayBufferView | ArrayBuffer, last: boolean): void {
     this.#complete ||= last;
     if (this.#state !== 'arriving') return;

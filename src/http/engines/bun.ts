@@ -71,7 +71,7 @@ async function serve(
       reusePort,
       // We enforce both limits: Bun would respond with 413 without a body, or not at all.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      // Within this time Bun requires 16 kB a second or the end of the body. At 4 kB/s, 48 KiB arrive in 30 s.
+      // Bun closes connections that neither send 16 kB a second nor complete the body within this time.
       idleTimeout: 30,
       routes: routesFor(busyPaths, handle),
       fetch: (raw, server) => handle(raw as RawRequest, server, strayPath((raw as RawRequest).url)),
@@ -89,7 +89,7 @@ async function stop(server: Server, graceMs: number): Promise<void> {
   clearTimeout(cut);
 }
 
-/** @param closing true tells the client that the connection will be closed */
+/** @param closing true if the response announces that the connection will be closed */
 function respond(request: BunRequest, plain: HttpResponse, life: Life, closing = life.closing): Response {
   if (!closing && request.refused === undefined) {
     if (plain.isReused) return new Response(plain.body as Uint8Array<ArrayBuffer>, life.kept.of(plain));
@@ -148,7 +148,7 @@ function withCookies({ headers, cookies = [] }: HttpResponse): Headers {
   return all;
 }
 
-/** Sends the whole response, and ends it when the client stops sending. Closing then does not reset the connection. */
+/** Sends the whole response, and closes the connection, without a reset, when the client has stopped sending. */
 function respondAndClose(response: HttpResponse, rest: BodyReader, deadlines: BodyDeadlines): Response {
   const { status, body } = response;
   const headers = withCookies(response);
@@ -256,7 +256,7 @@ class BunRequest implements Request {
     this.#contentLength = this.header('content-length');
   }
 
-  /** Refuses heads that Bun accepts, but that proxies could read differently. */
+  /** Refuses heads that Bun accepts, although proxies could read them differently. */
   fault(): Refusal | undefined {
     return framingFault({ host: this.header('host'), contentLength: this.#contentLength });
   }
@@ -291,7 +291,7 @@ class BunRequest implements Request {
     return declared !== undefined && declared > brief ? this.#readChunks(limit, budget) : this.#raw.bytes().catch(gone);
   }
 
-  /** Reads a body of unknown length, or a body so long that an honest client can need more than Bun's idle timeout. */
+  /** Reads a body of unknown length, or a body for which an honest client can need longer than Bun's idle timeout. */
   async #readChunks(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
     const reader = this.#reader();
     if (reader === undefined) return new Uint8Array();

@@ -36,7 +36,7 @@ export const resolvable = new Refusal('invalid_path', 'Send a path without . and
  */
 const unplain = /[\\#]|(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
 
-/** True if a path is unambiguous. A proxy decides by the path as sent, so a path that resolves to another one is refused. */
+/** True if a path is unambiguous. Proxies decide by the sent path, so it must not resolve to another path. */
 export function isPlainPath(path: string): boolean {
   return !unplain.test(path);
 }

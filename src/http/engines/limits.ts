@@ -5,14 +5,13 @@ import type { ByteBudget } from '../types.ts';
 export const maxHead = 16 * 1024;
 
 /**
- * Maximum length of a declared body that can rely on the HTTP engine's own idle timeout, which requires the whole body
- * in time. At 4 kB/s the body takes 16 s.
+ * Maximum declared length of a body that only the HTTP engine's idle timeout limits. At 4 kB/s such a body takes 16 s.
  */
 export const briefBody = 64 * 1024;
 
 /**
- * Idle time and bytes after which the connection of a refused body is closed. Closing it while the client is writing
- * would reset it, and the client could lose the response (RFC 9112 §9.6).
+ * Idle time and bytes after which the connection of a refused body is closed. Closing the connection while the client
+ * is writing would reset it, and the response could be lost (RFC 9112 §9.6).
  */
 export const linger = { seconds: 5, bytes: 16 * 1024 * 1024 };
 
@@ -32,7 +31,7 @@ export interface ArrivingBody {
   giveUp(): void;
 }
 
-/** Seconds allowed for every body, and bytes that add another second. A client at 4 kB/s is slow but honest. */
+/** Seconds allowed for every body, and bytes that add another second. Honest clients send at least 4 kB/s. */
 const graceSeconds = 30;
 const bytesPerSecond = 2_048;
 
@@ -67,7 +66,7 @@ export class BodyDeadlines {
     this.#seconds += 1;
     for (const [body, begun] of this.#arriving) {
       const seconds = this.#seconds - begun;
-      // Many clients stop sending after a refusal. Bytes sent until then must not prolong the wait.
+      // Many clients stop sending after a refusal. Bytes sent before the refusal must not prolong the wait.
       if (body.isRefused) body.received = Math.min(body.received, seconds * bytesPerSecond);
       if (seconds <= secondsAllowed(body.received, body.isRefused ? linger.seconds : graceSeconds)) continue;
       this.#arriving.delete(body);
@@ -92,7 +91,7 @@ export class Charge {
     this.#bytes = length;
   }
 
-  /** Leaves the charge to the reader of the complete body, which returns it. */
+  /** Leaves the charge in place. The reader of the complete body releases it. */
   handOver(): void {
     this.#bytes = 0;
   }

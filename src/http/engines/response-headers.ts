@@ -12,7 +12,7 @@ export function withHeaders(response: HttpResponse, every: DefaultHeaders): Http
   return { ...response, headers: { ...every, ...response.headers } };
 }
 
-/** Replaces line breaks, which prevents header injection. */
+/** Replaces line breaks, to prevent header injection. */
 export function oneLine(value: string): string {
   return value.replace(/[\r\n\0]/g, ' ');
 }

@@ -1,7 +1,7 @@
 import type { Descriptors } from '../connection-limiter.ts';
 import type { HttpEngine } from '../types.ts';
 
-/** Loads the HTTP engine of the runtime. Bun's own server is µWebSockets; on Node the same server is an add-on. */
+/** Loads the HTTP engine of the runtime. Bun has µWebSockets built in; on Node an add-on provides it. */
 export async function loadHttpEngine(): Promise<HttpEngine> {
   if (process.versions['bun'] !== undefined) return (await import('./bun.ts')).bunEngine;
   return (await import('./uws.ts')).uwsEngine;

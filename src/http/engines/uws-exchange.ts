@@ -33,7 +33,7 @@ interface UwsRequest {
 interface UwsResponse {
   onAborted(handler: () => void): void;
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void;
-  /** @returns false if the client has not read the earlier data */
+  /** @returns false if earlier data still waits for the client */
   write(chunk: Uint8Array): boolean;
   /** Called when the client has read the data. */
   onWritable(handler: (offset: number) => boolean): void;
@@ -191,8 +191,8 @@ export class UwsExchange implements Request, ArrivingBody {
     try {
       if (this.method === 'HEAD') return this.#end(head, this.#server.closing);
       this.#res.cork(() => this.#writeHead(head));
-      // Set once: uWebSockets.js restores this handler after calling it, and would overwrite a handler set during
-      // the call.
+      // Set once: uWebSockets.js restores this handler after each call, and would overwrite a handler set during the
+      // call.
       this.#res.onWritable(() => {
         this.#released();
         return true;
@@ -244,8 +244,9 @@ export class UwsExchange implements Request, ArrivingBody {
   }
 
   /**
-   * Sends the response and closes immediately, because uWebSockets.js would go on to handle the bytes that follow. It
-   * parses all input before it writes, unless a chunk exceeds its buffer. The response is therefore padded with spaces.
+   * Sends the response and closes immediately, because uWebSockets.js would handle the following bytes as a request.
+   * uWebSockets.js parses all input before it writes, unless a chunk exceeds its buffer. The response is therefore
+   * padded with spaces.
    */
   #respondAndClose({ body = '', ...head }: HttpResponse): void {
     this.#res.writeStatus(encodeResponse({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));
@@ -296,8 +297,8 @@ export class UwsExchange implements Request, ArrivingBody {
 }
 
 /**
- * Ends a response whose body is not sent. `endWithoutBody` gets no length, because it would wait for the body
- * indefinitely. The connection is closed by the client, or by the server when it closes.
+ * Ends a response whose body is not sent. `endWithoutBody` gets no length: with a length it would wait for the body
+ * indefinitely. The client closes the connection, or the server does when the listener closes.
  */
 function endBare(res: UwsResponse, body: string | Uint8Array | undefined, close: boolean): void {
   if (body !== undefined) res.writeHeader('content-length', String(Buffer.byteLength(body)));

@@ -36,7 +36,7 @@ function whyNot({ message }: Error): string {
   if (message.includes("Cannot find module 'uWebSockets.js'"))
     return 'uWebSockets.js is not installed; run "npm install uWebSockets.js@npm:uwebsockets", or use the executable';
   const reason = message.split('\n\n').at(-1)!.split('\n')[0]!;
-  return `uWebSockets.js has no add-on that loads here (${reason}); install another release of it, or use the executable`;
+  return `uWebSockets.js has no add-on that loads here (${reason}); install another release of uWebSockets.js, or use the executable`;
 }
 
 function createApp(uws: Uws, tls: TlsFiles | undefined): App {
@@ -48,7 +48,7 @@ function createApp(uws: Uws, tls: TlsFiles | undefined): App {
 class Server {
   readonly #app: App;
   #inFlight = 0;
-  /** Set by the first `close`: closing a socket twice crashes the process. */
+  /** Result of the first `close`. Closing a socket twice would crash the process. */
   #closed: Promise<void> | undefined;
   /** Called when no request is in flight; set while closing. */
   #onIdle: (() => void) | undefined;

@@ -55,7 +55,7 @@ export function urlRule(allowPrivate: boolean): string {
  * @throws {Refusal} `invalid_body`
  */
 export function checkUrl(text: string, allowPrivate: boolean, field = 'url'): void {
-  // The parser skips spaces and control characters. People who read the URL would see another one.
+  // The parser skips spaces and control characters. People who read the URL would see a different address.
   const url = !/[\s\p{Cc}\\]/u.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   const isFit =
     url !== undefined &&
@@ -80,9 +80,9 @@ type Resolve = (name: string) => Promise<readonly Address[]>;
 const tryMs = 2000;
 
 /**
- * Returns a function that queries the name servers of the machine. `getaddrinfo` would occupy a thread while a name
- * server does not respond. That delays commits, which use the same threads.
- * @param orSystem true to look up unknown names in the hosts file
+ * Returns a function that queries the name servers of the machine. `getaddrinfo` would occupy a pool thread while a
+ * name server does not respond, and delay commits, which use the same pool.
+ * @param orSystem true to look up names in the hosts file, too, if the name servers do not know them
  */
 export function resolver(orSystem: boolean): Resolve {
   return async (name) => {
@@ -109,14 +109,14 @@ export interface Reach {
   readonly resolve: Resolve;
   /** True if private networks may be reached, also without TLS. */
   readonly allowPrivate: boolean;
-  /** Option that allows private networks. */
+  /** Name of the option that allows private networks. */
   readonly allowedBy: string;
 }
 
 export class PrivateAddress extends Error {}
 
 /**
- * Returns the addresses of a URL's host. Connect only to these: a second lookup could return others.
+ * Returns the addresses of a URL's host. Connect only to these addresses: a second lookup could return others.
  * @throws {Error} with a message for people if the host has no address, or a private one (`PrivateAddress`)
  */
 export async function addressesFor(url: URL, { resolve, allowPrivate, allowedBy }: Reach): Promise<readonly Address[]> {

@@ -50,7 +50,7 @@ type ToThread = { readonly id: number } & (
   | { readonly kind: 'refuse'; readonly failure: Failure }
 );
 
-/** A whole response. The metrics host has no chunked responses, and sets no cookies. */
+/** A complete response. The metrics host sends no chunked responses and no cookies. */
 interface ForwardedResponse {
   readonly kind: 'reply';
   readonly status: number;
@@ -170,7 +170,7 @@ export class Forwarder {
 
 type Responder = Pick<ListenOptions, 'dispatch' | 'findAddress'>;
 
-/** Dispatches the requests that a `Forwarder` forwards. If the port closes, the clients are gone. */
+/** Dispatches the requests that a `Forwarder` forwards. If the port closes, the clients have disconnected. */
 export class Receiver {
   readonly #port: MessagePort;
   readonly #listener: Responder;

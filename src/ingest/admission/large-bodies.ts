@@ -2,7 +2,7 @@ import { Refusal } from '../../contract/errors.ts';
 import type { ByteBudget } from '../../http/types.ts';
 import { RoundRobin } from '../../runtime/fair-queue.ts';
 
-/** Maximum size of bodies that are processed on arrival, outside the budget. Most packets are this small. */
+/** Maximum size of bodies that are processed on arrival, without a charge to the budget. Most packets are smaller. */
 const smallBody = 4096;
 
 /** Bytes of large bodies processed per event loop iteration: a few milliseconds of work. */
@@ -16,8 +16,8 @@ interface SizedBody {
 }
 
 /**
- * Bodies large enough to delay other requests. They share a memory budget from their first byte until they are
- * processed. Each event loop iteration processes only some of them, round robin over their senders.
+ * Bodies large enough to delay other requests. Large bodies share a memory budget from their first byte until they are
+ * processed. Each event loop iteration processes only a few large bodies, round robin over the senders.
  */
 export class LargeBodies implements ByteBudget {
   readonly free = smallBody;

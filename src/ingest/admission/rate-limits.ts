@@ -1,6 +1,7 @@
 /*
  * src/ingest/admission: decides which messages wait or are refused. rate-limits.ts limits applications and senders
- * without a key, shared-rate-limits.ts does so across threads, and large-bodies.ts limits memory and concurrency.
+ * without a key, shared-rate-limits.ts shares these limits between threads, and large-bodies.ts limits memory and
+ * concurrency.
  */
 
 import { findNetwork } from '../../runtime/addresses.ts';
@@ -39,12 +40,16 @@ export class RateLimits {
     this.#burst = burst;
   }
 
-  /** Takes the tokens of one message. @param bytes of its body @returns 0 if it can pass, else the seconds to wait */
+  /**
+   * Takes the tokens of one message.
+   * @param bytes of its body
+   * @returns 0 if the message can pass, else the seconds to wait
+   */
   take(application: LimitedApplication, now: number, bytes: number): number {
     return this.#findBucket(application, now).take(now, tokensFor(bytes));
   }
 
-  /** Takes tokens even if there are too few, because the cost is known only after the work was done. */
+  /** Takes tokens even if there are too few, for a cost that is known only after the work was done. */
   owe(application: LimitedApplication, now: number, tokens: number): void {
     this.#findBucket(application, now).owe(now, tokens);
   }
@@ -124,7 +129,7 @@ export class TokenBucket {
 
 /**
  * Token buckets by key. Senders choose the keys, so at most `max` buckets are kept. The least recently used buckets are
- * evicted, because they are the likeliest to be full again.
+ * evicted, because these buckets are the likeliest to be full again.
  */
 export class KeyedLimits {
   readonly #buckets = new Map<string, TokenBucket>();
@@ -185,7 +190,7 @@ export class KeyedLimits {
   }
 }
 
-/** Limit of one network: 64 KiB a second, with a burst of 1 MiB. A larger body passes if nothing is owed. */
+/** Limit of one network: 64 KiB a second, with a burst of 1 MiB. A larger body passes if the network has no debt. */
 const each = { rate: 16, burst: 256 };
 
 /** Limit of all networks together: 1 MiB a second, with a burst of 16 MiB. */

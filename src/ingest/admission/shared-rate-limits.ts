@@ -6,13 +6,13 @@ export interface SharedLimit extends EffectiveLimits {
   readonly memory: SharedArrayBuffer;
 }
 
-/** Views of one number, to convert it to the bits that threads exchange atomically. */
+/** Views of the same memory, to convert a number to the bits that threads exchange atomically. */
 const number = new Float64Array(1);
 const bits = new BigInt64Array(number.buffer);
 
 /**
- * A `TokenBucket` for several threads. Its state is one number: the time when it was empty or, after a debt, will be. A
- * thread takes tokens with one atomic exchange, so no thread waits for another.
+ * A `TokenBucket` for several threads. Its state is one number: the time when the bucket was empty or, after a debt,
+ * will be empty. A thread takes tokens with one atomic exchange, so no thread waits for another.
  */
 export class SharedBucket implements Bucket {
   readonly rate: number;
@@ -49,7 +49,7 @@ export class SharedBucket implements Bucket {
     return this.#waitFrom(number[0]!, now + this.#origin, Math.min(cost, Math.max(1, this.burst)));
   }
 
-  /** Takes `cost` tokens if there are `needed`. @returns 0, or the seconds until there are */
+  /** Takes `cost` tokens if there are `needed`. @returns 0, or the seconds until there are enough tokens */
   #exchange(now: number, cost: number, needed: number): number {
     const at = now + this.#origin;
     for (;;) {

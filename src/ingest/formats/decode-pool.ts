@@ -7,7 +7,7 @@ import type { Log } from '../../runtime/log.ts';
 import { unwrapResult } from '../../runtime/thread-calls.ts';
 import type { DecodedBody, DecodeResult, DecodeTask, LargeFormat } from './decode-worker.ts';
 
-/** Decodes large reports in a separate thread. A few kB of gzip can take a second, and would block other requests. */
+/** Decodes large reports in another thread. A few kB of gzip can take a second, and would block other requests. */
 export interface DecodePool {
   /**
    * Runs work on a large report when it is the sender's turn. Holds one report at a time, round robin over senders.
@@ -16,7 +16,7 @@ export interface DecodePool {
   schedule<T>(sender: string, work: () => Promise<T>): Promise<T>;
   /**
    * Decodes a report. Its bytes are transferred to the thread, so they cannot be read afterwards.
-   * @param unpacked receives the length of the report, even if it is then refused
+   * @param unpacked receives the decompressed length, even of a report that is then refused
    * @throws {Refusal} of status 400, 413 or 503
    */
   decode<Format extends LargeFormat>(
@@ -80,7 +80,7 @@ function run(pool: Piscina, task: DecodeTask, memory: ArrayBuffer): Promise<Deco
   return pool.run(task, { name: 'decode', transferList: [memory] });
 }
 
-/** Returns the bytes in a separate buffer. It is detached when it is transferred to another thread. */
+/** Returns the bytes in a separate buffer. The buffer is detached when it is transferred to another thread. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

@@ -18,7 +18,8 @@ const maxRequest = 4096;
  * The standard health service. It reports to callers and load balancers whether the service takes data.
  *
  * The package grpc-health-check does not fit. It reads its `.proto` file from its own folder at startup (ENOENT in the
- * executable) and needs grpc-js and protobufjs (2.3 MB). It limits neither the number of watches nor their unsent data.
+ * executable) and needs grpc-js and protobufjs (2.3 MB). The package limits neither the number of watches nor their
+ * unsent data.
  * @see https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
 export class Health {
@@ -48,7 +49,7 @@ export class Health {
     for (const [watch, known] of this.#watches) if (known) watch.send(this.#encodeStatus());
   }
 
-  /** Closes every watch, because watches would outlast the server. */
+  /** Closes every watch. Watches would otherwise outlast the server. */
   close(): void {
     this.setServing(false);
     for (const watch of this.#watches.keys()) watch.end();

@@ -39,7 +39,7 @@ export interface GrpcOptions extends CallDeps, ListenOptions {
 
 export interface GrpcListener extends RenewableListener {
   readonly totals: CallTotals;
-  /** Starts to accept messages. */
+  /** Starts accepting messages. */
   begin(deps: FormatDeps): void;
   /** Reports to `grpc.health.v1` watchers whether the service takes data. */
   setServing(serving: boolean): void;
@@ -71,8 +71,9 @@ function cleanUpAfter(guard: GrpcGuard): void {
 const maxCalls = 32;
 
 /**
- * Calls that a client may reset in one burst, and per second. Above both it gets GOAWAY with ENHANCE_YOUR_CALM, because
- * a reset frees a place, and the client could begin any number of calls ("rapid reset", CVE-2023-44487).
+ * Calls that a client may reset in one burst, and per second. A client that exceeds both gets GOAWAY with
+ * ENHANCE_YOUR_CALM. Each reset frees a place, so the client could begin any number of calls ("rapid reset",
+ * CVE-2023-44487).
  */
 const resets = { streamResetBurst: 200, streamResetRate: 33 };
 
@@ -84,8 +85,8 @@ const sessionOptions = {
 };
 
 /**
- * Starts the gRPC listener: the operations that take data, the health service and server reflection. It also serves
- * HTTP routes, so that one port is enough: HTTP/2 streams by content type, and HTTP/1.1 through the HTTP engine.
+ * Starts the gRPC listener: the operations that take data, the health service and server reflection. The listener also
+ * serves HTTP routes, so that one port is enough: HTTP/2 streams by content type, and HTTP/1.1 through the HTTP engine.
  * @throws {Error} if the address cannot be bound; the message gives the address and the reason
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
@@ -168,7 +169,7 @@ interface IncomingCall {
   frame: Buffer | undefined;
 }
 
-/** Methods that take data. They refuse calls until `begin`, because gRPC listens before the service is ready. */
+/** Methods that take data. The methods refuse calls until `begin`, because gRPC listens before the service is ready. */
 class IntakeMethods {
   readonly methods: readonly Method[];
   readonly #deps: CallDeps;

@@ -35,7 +35,7 @@ function introduction({ maxBody, maxReport, metricsPathPrefix }: Limits): string
 A refused request changes nothing.
 
 The maximum length is ${maxBody} bytes, and ${maxReport} for reports, after decompression: bodies may be sent with \`Content-Encoding: gzip\`.
-They are UTF-8. Counts are integers from 0 to 2147483647, and numbers are finite. Names are 1 to 256 bytes long without control characters;
+Bodies are UTF-8. Counts are integers from 0 to 2147483647, and numbers are finite. Names are 1 to 256 bytes long without control characters;
 \`__proto__\`, \`constructor\` and the like are ordinary names. If an object has a key twice, the last value counts.
 
 429 and 503 carry \`Retry-After\` in seconds. Refusals are \`application/problem+json\` (RFC 9457) with a stable \`code\`.

@@ -19,7 +19,7 @@ interface RecentSender extends AcceptedSender {
   readonly row: LedgerRow;
 }
 
-/** Ledger rows of one application in one hour. Bounded, because unauthenticated senders choose the content. */
+/** Ledger rows of one application in one hour. Their number is bounded: anyone can choose the content. */
 export class HourRows {
   readonly application: number;
   readonly hour: number;

@@ -43,14 +43,14 @@ export interface AttributedSource extends LedgerSource {
   readonly environment: Environment | undefined;
 }
 
-/** The owner of a refusal. */
+/** Sender and place of a refusal. */
 interface RefusalOwner {
   readonly holder: KeyHolder;
   readonly environment?: string | undefined;
   readonly origin?: string | undefined;
 }
 
-/** Figures that a ledger has in memory only. */
+/** Figures that a ledger holds only in memory. */
 export interface LedgerFigures {
   readonly unattributed: ReadonlyMap<RefusalCode, number>;
   readonly attributed: ReadonlyMap<RefusalCode, number>;
@@ -208,7 +208,7 @@ export class Ledger {
     return rows;
   }
 
-  /** Evicts all rows if there are too many. They hold no counts, and committed rows are read back from the store. */
+  /** Evicts all cached rows if there are too many. No count is lost: the store has the committed rows. */
   #grow(rows: number): void {
     this.#rows += rows;
     if (this.#rows <= maxRows) return;
@@ -245,7 +245,7 @@ function createExample(
     keyId: key.id,
     keyPrefix: key.prefix,
     keyType: key.type,
-    detail: leaked ? `A Backend key was sent ${sentIn}. It has leaked; replace it` : detail,
+    detail: leaked ? `A Backend key was sent ${sentIn}. This key has leaked; replace it` : detail,
   };
 }
 
@@ -282,7 +282,7 @@ interface UnattributedRefusal {
 }
 
 /**
- * Recent refusals without a known application. They help to find a sender whose key is misspelt or deleted.
+ * Recent refusals without a known application. The list helps to find a sender whose key is misspelt or deleted.
  * Unauthenticated senders choose the content, so entries are few, texts are short, and new entries evict the oldest.
  */
 export class UnattributedRefusals {

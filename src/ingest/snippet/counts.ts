@@ -14,8 +14,8 @@ export interface Entry {
   /** True if later values are added to these; false if they replace them. */
   readonly isSum: boolean;
   /**
-   * Number of the message that has these values, if `post` repeats messages unchanged. Its entries are sent together
-   * again, and later values are separate entries.
+   * Number of the message that has these values, if `post` repeats messages unchanged. The entries of such a message
+   * are sent together again, and later values are separate entries.
    */
   message?: number | undefined;
 }
@@ -29,7 +29,7 @@ export interface ServerResponse {
 /** Sends entries. Resolves with `undefined` without a response; never rejects. @param isLast true if the page closes */
 export type Post = (entries: readonly Entry[], isLast?: boolean) => Promise<ServerResponse | undefined>;
 
-/** Sends all entries immediately. After failures it sends only if this is the last chance. */
+/** Sends all entries immediately. After failures, entries are sent only if this is the last chance. */
 type Leave = (isLast: boolean, isBeacon: boolean) => void;
 
 /** Maximum length of an entry's id. Names have at most 256 bytes, and JSON escapes some. */

@@ -29,9 +29,12 @@ export interface Sender {
   add(metric: string, value?: number): void;
   /** Sets a gauge metric. */
   set(metric: string, value: number): void;
-  /** Sends the counts. Resolves when the server has responded to all, or when they wait for a retry. Never rejects. */
+  /**
+   * Sends the counts. Resolves when the server has accepted or refused all counts, or when counts wait for a retry.
+   * Never rejects.
+   */
   flush(): Promise<void>;
 }
 
-/** Creates a sender. One per page is enough. */
+/** Creates a sender. One sender per page is enough. */
 export declare function flagmeter(options: Options): Sender;

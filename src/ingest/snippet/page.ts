@@ -5,7 +5,7 @@ import type { Options, Sender } from './declarations.d.ts';
 export const createPageSender = (options: Options, base: string | undefined): Sender => {
   const { url, key, environment, instanceId, identity, seconds } = options ?? {};
   const from = { k: toText(key), e: toText(environment), i: toText(instanceId), u: toText(identity) };
-  /** Bytes of requests without a response. */
+  /** Total size in bytes of the requests that have no response yet. */
   let inFlight = 0;
 
   /** Posts entries as text, which needs no preflight. */
@@ -40,7 +40,7 @@ export const createPageSender = (options: Options, base: string | undefined): Se
   // Three packets can outlive a page.
   const [sender, leave] = createCounts(post, seconds, 21_500 - countBytes(JSON.stringify(from)), 1000);
 
-  /** Returns a listener for a page that is hidden or closed. After failures it retries only at closing. */
+  /** Returns a listener for a page that is hidden or closed. After failures, it retries only at closing. */
   const leaving = (isLast: boolean) =>
     safely(() => {
       if (isLast || document.hidden) leave(isLast, isLast || !('keepalive' in Request.prototype));

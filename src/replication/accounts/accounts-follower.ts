@@ -18,7 +18,7 @@ export const patienceMs = 5000;
 
 export interface PostgresAccountStoreDeps {
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
-  /** Session for reads, and for writes of the node's own row. The lock of a change must not delay them. */
+  /** Session for reads, and for writes of the node's own row. The lock of a change must not delay this work. */
   readonly reads: PostgresSession;
   readonly changes: PostgresSession;
   /** Session for failed sign-ins. */
@@ -30,9 +30,9 @@ export interface PostgresAccountStoreDeps {
   readonly log: Log;
   readonly slow?: SlowCommits;
   readonly randomBytes: (length: number) => Uint8Array;
-  /** Creates the change that repairs the copy after a loss: nothing that was lost becomes valid again. */
+  /** Creates the change that repairs the copy after a loss, so that no lost record becomes valid again. */
   readonly repair: () => Promise<Change<void>>;
-  /** Keeps the content of the copy, before records that PostgreSQL has lost are removed from it. */
+  /** Stores the content of the copy elsewhere, before records that PostgreSQL has lost are removed from it. */
   readonly setAside: () => Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export class AccountsFollower extends Follower<StoredChange, ConfirmedRead> {
     this.#shared = shared;
   }
 
-  /** Reads the following changes, and confirms them. @throws {Error} if the database is another one */
+  /** Reads the changes after the copy's version, and confirms the read. @throws {Error} for another database */
   async read(): Promise<ConfirmedRead> {
     const { reads, copy, clock, directory } = this.#shared;
     const { applied: from, era, state } = copy;
@@ -74,12 +74,12 @@ export class AccountsFollower extends Follower<StoredChange, ConfirmedRead> {
     return copy.advance(codec.decodeChanges(changes), era);
   }
 
-  /** Reads the records. Decides whether changes were lost or only trimmed, because both leave the same gap. */
+  /** Replaces the copy by the records. Reports a loss only if changes were lost, and not just trimmed. */
   protected async load(): Promise<void> {
     const { reads, copy, codec, log, setAside } = this.#shared;
     const { applied } = copy;
     const { head, records, oldest, change } = await readAccounts(reads, applied.position);
-    await this.read(); // Only a writing commit confirms the read records.
+    await this.read(); // Only a commit that writes confirms the records that were read.
     const isTrimmed = oldest === null || oldest > applied.position;
     const isLoss = applied.position > head.position || (!isTrimmed && change !== applied.id);
     const writes = codec.decodeRecords(records);
@@ -98,7 +98,7 @@ export class SharedRead {
   readonly #shared: AccountStoreServices;
   readonly #follower: AccountsFollower;
   readonly #repaired: () => Promise<void> | undefined;
-  /** The next read, which has not begun. */
+  /** The next shared read, which has not begun. */
   #next: Promise<void> | undefined;
   /** Resolves when the next read can begin, while the copy still follows the previous one. */
   #confirmed: Promise<unknown> = Promise.resolve();
@@ -111,13 +111,13 @@ export class SharedRead {
     this.#repaired = repaired;
   }
 
-  /** Resolves when the copy is as current as this call. @throws {Refusal} `postgres_unavailable`, `store_unavailable` */
+  /** Resolves when the copy is current. @throws {Refusal} `postgres_unavailable`, `store_unavailable` */
   wait(): Promise<void> {
     if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(postgresAway());
     return this.#join();
   }
 
-  /** Like `wait`, but also queries a PostgreSQL that is known to be away, to notice its return. */
+  /** Like `wait`, but also sends a query if PostgreSQL is known to be away, to notice its return. */
   probe(): Promise<void> {
     return this.#isClosed ? Promise.resolve() : this.#join();
   }

@@ -13,9 +13,9 @@ import { type History, lockHistory, writeChange } from './control-statements.ts'
 import { repairKey } from './copy.ts';
 import type { AccountChange } from './record-codec.ts';
 
-/** Maximum number of waiting changes. Each holds a request. */
+/** Maximum number of waiting changes. Each change holds a request open. */
 const maxWaiting = 10_000;
-/** Maximum number of changes in one transaction, which holds the event loop and the lock. */
+/** Maximum number of changes in one transaction, which blocks the event loop and holds the lock. */
 const maxTogether = 500;
 const pauseMs = 50;
 /** Interval between checks for changes that have waited too long. */
@@ -23,16 +23,16 @@ const lookEveryMs = 250;
 
 /** The changes of one transaction. */
 interface ChangeBatch {
-  /** The changes missing in the copy, then the own change, if any. */
+  /** The changes that the copy lacks, then the node's own change, if any. */
   readonly changes: readonly AccountChange[];
   readonly own: AccountChange | undefined;
   readonly statement: Statement | undefined;
   readonly pending: readonly PendingChange[];
   /** Callbacks that resolve the calls, run when the transaction is confirmed. */
   readonly callbacks: readonly (() => void)[];
-  /** Earlier changes found in PostgreSQL. */
+  /** Earlier changes with an unknown result that were found in PostgreSQL. */
   readonly found: readonly UnsettledBatch[];
-  /** True if it includes the repair after a loss. */
+  /** True if the batch includes the repair after a loss. */
   readonly repairs: boolean;
   readonly era: number;
 }
@@ -52,7 +52,7 @@ export class ChangeQueue {
   /** Changes without a confirmed result, in order, including the changes of the current transaction. */
   readonly #waiting = new Set<PendingChange>();
   #unsettled: UnsettledBatch[] = [];
-  /** Number of changes to run in separate transactions, because PostgreSQL rejects one of them. */
+  /** Number of changes to run in separate transactions, because PostgreSQL rejects one of these changes. */
   #apart = 0;
   #working: Promise<void> | undefined;
   /** Resolves when the changes of the last transaction are applied here. */
@@ -76,8 +76,8 @@ export class ChangeQueue {
   }
 
   /**
-   * Resolves once the repair after a loss is done; `undefined` without an open repair. PostgreSQL has just served a read, but
-   * counts as away until the repair is done. So `availability` is not checked.
+   * Resolves once the repair after a loss is done; `undefined` without an open repair. During the repair, PostgreSQL
+   * has served a read but still counts as away, so `availability` is not checked.
    */
   repaired(): Promise<void> | undefined {
     if (!this.#shared.copy.state.lossOpen) return undefined;
@@ -109,7 +109,7 @@ export class ChangeQueue {
 
   async #runBatches(): Promise<void> {
     while (this.#waiting.size > 0) if (!(await this.#runBatch())) await pause(pauseMs);
-    this.#unsettled = []; // Unsettled changes that succeeded are read like any other change.
+    this.#unsettled = []; // A later read finds unsettled changes that succeeded, like any other change.
     await this.#finishing;
   }
 
@@ -141,7 +141,7 @@ export class ChangeQueue {
     this.#remove([...found.flatMap((known) => known.pending), ...pending]);
     this.#unsettled = []; // This commit confirms that the other unsettled changes failed.
     this.#apart = Math.max(0, this.#apart - pending.length);
-    await this.#finishing; // At most one transaction is ahead of this node's disk.
+    await this.#finishing; // At most one transaction is ahead of the disk of this node.
     this.#finishing = this.#finish(batch!);
     if (repairs) await this.#finishing;
     return true;
@@ -161,7 +161,7 @@ export class ChangeQueue {
     return { ...this.#buildBatch(history, below, foreign), era };
   }
 
-  /** Runs the changes on the state in PostgreSQL. */
+  /** Runs the waiting changes on the state in PostgreSQL. */
   #buildBatch(history: History, below: Layer, foreign: readonly AccountChange[]): Omit<ChangeBatch, 'era'> {
     const { copy } = this.#shared;
     const found = this.#unsettled.filter(({ own }) => history.entries.some((each) => isSameEntry(each, own)));
@@ -199,7 +199,7 @@ export class ChangeQueue {
     }
   }
 
-  /** Keeps the changes for another attempt, since the result is unknown; refuses them if a statement was rejected. */
+  /** Keeps the changes for another attempt, since their result is unknown. Refuses them if a statement was rejected. */
   #keepUnsettled({ own, pending, callbacks }: ChangeBatch, error: unknown): void {
     if (error instanceof PostgresError && error.code === 'sql') this.#refuse(pending);
     else if (own !== undefined) this.#unsettled.push({ own, pending, callbacks });
@@ -231,7 +231,7 @@ export class ChangeQueue {
   }
 }
 
-/** True if the data is at fault, not the server: invalid data, a constraint, or a program limit. */
+/** True if the data caused the error, not the server: invalid data, a constraint, or a program limit. */
 function isOfData(error: unknown): error is PostgresError {
   return error instanceof PostgresError && error.code === 'sql' && /^(22|23|54)/.test(error.sqlstate ?? '');
 }

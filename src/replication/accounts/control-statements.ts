@@ -5,7 +5,7 @@ import type { Run, Statement } from '../postgres/session.ts';
 import { postgresNow } from '../postgres/shared-clock.ts';
 import type { StoredChange, StoredRecord } from './record-codec.ts';
 
-/** The changes from a version to the last. */
+/** The changes from a version to the end of the history. */
 export interface History extends Required<Pick<LogRead<StoredChange>, 'head' | 'entries'>> {
   /** PostgreSQL's time, Unix ms. */
   readonly at: number;
@@ -38,8 +38,8 @@ interface ConfirmedRow extends Head {
 }
 
 /**
- * Reads the end of the history and the changes since the node's version, in a transaction that also writes: its commit confirms what
- * was read.
+ * Reads the end of the history and the changes since the node's version. The transaction also writes, so its commit
+ * confirms the changes that were read.
  */
 export async function confirmHistory(
   session: PostgresSession,
@@ -61,7 +61,7 @@ SELECT ${head}, (SELECT id FROM fm_engine) AS engine, (
   return { head: last, at: last.at, engine, entries };
 }
 
-/** Writes a change. It fails with a division by zero unless the history ends where the change was planned. */
+/** Writes a change. The statement fails with a division by zero unless the history ends at `after`. */
 export function writeChange(after: LogPosition, id: string, text: string, records: readonly StoredRecord[]): Statement {
   const gone = records.filter(({ value }) => value === undefined);
   const kept = records.filter(({ value }) => value !== undefined);
@@ -95,7 +95,7 @@ interface AllAccounts {
 }
 
 /**
- * Reads all accounts, unconfirmed.
+ * Reads all accounts, without a commit that confirms the read.
  * @param version version of the change to look up
  * @throws {Error} if there are no records, although there are versions
  */

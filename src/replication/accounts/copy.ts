@@ -14,8 +14,8 @@ import type { LogContent, LogPosition } from '../postgres/follower.ts';
 import type { AccountChange } from './record-codec.ts';
 
 /**
- * The node's replica of the accounts in PostgreSQL, in LMDB and in memory. Its position in PostgreSQL's history of changes is
- * stored with the records. Changes are applied one after another.
+ * The node's replica of the accounts in PostgreSQL, in LMDB and in memory. The copy stores its position in PostgreSQL's
+ * history of changes with the records. Changes are applied one after another.
  */
 export class Copy extends CommittedRecords implements LogContent {
   readonly #writeState: (state: CopyState) => void;
@@ -36,7 +36,7 @@ export class Copy extends CommittedRecords implements LogContent {
     return { position: this.#state.version, id: this.#state.change };
   }
 
-  /** Number of replacements. Data that was read in an earlier era no longer fits. */
+  /** Number of replacements of the content. Data read in an earlier era no longer fits the content. */
   get era(): number {
     return this.#era;
   }
@@ -50,8 +50,8 @@ export class Copy extends CommittedRecords implements LogContent {
   }
 
   /**
-   * Applies consecutive changes, skipping those already applied; resolves when they can be read.
-   * @param era era in which they were read
+   * Applies consecutive changes, skipping changes that are already applied. Resolves when the changes can be read.
+   * @param era era in which the changes were read
    * @param settled true if these changes include the repair after a loss
    * @throws {ApiError} `store_unavailable`, `postgres_unavailable`
    */
@@ -82,8 +82,8 @@ export class Copy extends CommittedRecords implements LogContent {
   }
 
   /**
-   * Returns the repair that remains to be done after a replacement. Each repair increments a number. If the found
-   * number exceeds the highest one applied here, another node has already made the repair.
+   * Returns the repair that remains to be done after a replacement. Each repair increments a number. If the number in
+   * `records` exceeds the highest number applied here, another node has already made the repair.
    */
   #lossAfter(records: readonly Write[], isLoss: boolean): Pick<CopyState, 'lossOpen' | 'lossMark'> {
     if (!isLoss) return { lossOpen: this.#state.lossOpen };
@@ -133,7 +133,7 @@ function lastOfEach(changes: readonly AccountChange[]): readonly Write[] {
   return [...last.values()];
 }
 
-/** True if a record belongs to the file, not to the accounts. */
+/** True if a record describes the file of this node, and is not part of the accounts. */
 export function isOwn(table: TableName, key: string): boolean {
   return table === 'numbers' && key === 'layout';
 }

@@ -29,7 +29,7 @@ interface InitialisedPostgres {
 /**
  * Creates the tables and the first accounts, in one transaction.
  * @throws {PostgresSetupError} the tables exist, or this role lacks rights; nothing was changed
- * @throws {PostgresError} nothing was kept, unless the message says otherwise
+ * @throws {PostgresError} no table was created, unless the message says otherwise
  */
 export async function initPostgres(
   connection: Connection,
@@ -61,7 +61,7 @@ async function makeOnce(connection: Connection, postgres: NewPostgres, first: St
   }
 }
 
-/** Checks with another synchronous commit whether the tables exist, after the response to the commit was lost. */
+/** After the response to the commit was lost, checks with another synchronous commit if the tables exist. */
 async function settle(connection: Connection, { id }: NewPostgres, lost: PostgresError): Promise<void> {
   const text = 'UPDATE fm_engine SET id = id WHERE id = $1';
   let isKept: boolean;

@@ -35,8 +35,8 @@ export interface JoinRequest {
 const retryMs = 1000;
 
 /**
- * Opens the accounts of a data directory as a copy of those in PostgreSQL. An empty directory waits for PostgreSQL, and
- * is filled from it. Other directories can be opened without PostgreSQL.
+ * Opens the accounts of a data directory as a copy of the accounts in PostgreSQL. For an empty directory, waits for
+ * PostgreSQL and loads the copy. Other directories can be opened without PostgreSQL.
  * @returns `undefined` if the process is to stop
  * @throws {Error} if the directory belongs to another database, or to no database; nothing is written
  */
@@ -121,7 +121,7 @@ async function load(data: string, { connection, key, log }: JoinRequest): Promis
     });
     await accounts.lmdb.close();
     await openUsageTables(aside).lmdb.close();
-    // A node has a spool from the beginning, so that a missing one is known to be lost.
+    // A node has a spool from the beginning, so that a missing spool is known to be lost.
     if (!isPresent(join(data, 'spool'))) await openSpoolStore(aside).lmdb.close();
   });
   log.info('the accounts were loaded from PostgreSQL', { version: head.position, records: writes.length });

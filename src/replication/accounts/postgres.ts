@@ -20,7 +20,7 @@ import { ChangeQueue, inPostgres } from './change-queue.ts';
 import { Copy } from './copy.ts';
 import { RecordCodec } from './record-codec.ts';
 
-/** Maximum age of data that is read without a query to PostgreSQL, such as application keys. */
+/** Maximum age of data, such as application keys, that is read from the copy without a query to PostgreSQL. */
 const followEveryMs = 1000;
 
 const messages = {
@@ -64,11 +64,11 @@ export class PostgresAccountStore extends Copy implements AccountStore {
   }
 
   /**
-   * Follows PostgreSQL from now on. Resolves after one attempt, since a node must count soon even without PostgreSQL.
-   * If PostgreSQL is away, the copy is unchanged.
+   * Follows PostgreSQL from now on. Resolves after one attempt to read, even if PostgreSQL is away: the node must start
+   * counting soon.
    */
   async start(): Promise<void> {
-    // Failures are already logged, and the next attempt is soon.
+    // Failed reads are already logged, and the next read follows soon.
     this.#polling = setInterval(() => void this.#read.probe().catch(() => {}), followEveryMs).unref();
     try {
       await this.#follower.follow(await this.#follower.read());
@@ -104,7 +104,7 @@ function postgresThrottles(connection: PostgresSession): Throttles {
       orPostgresAway(
         connection.transaction(async (run) => {
           const found = listed(await run(lockRows([...keys].sort())));
-          // Rows without a time exist only to be locked.
+          // A row without a time was created only to be locked.
           const made = found.filter(({ failures }) => failures.lastAt > 0);
           const kept = new Map(made.map(({ key, failures }) => [key, failures]));
           const result = decide({
@@ -129,7 +129,7 @@ async function orPostgresAway<T>(result: Promise<T>): Promise<T> {
   }
 }
 
-/** Locks rows, and creates missing ones, since only an existing row can be locked. All nodes use the same order, against deadlocks. */
+/** Locks rows, and first creates missing rows. All nodes lock in the same order, which prevents deadlocks. */
 function lockRows(keys: string[]): Statement {
   return {
     name: 'fm_throttle_lock',

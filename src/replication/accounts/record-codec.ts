@@ -25,7 +25,7 @@ type Fields = Readonly<Record<string, unknown>>;
 interface SecretField {
   readonly plain: string;
   readonly sealed: string;
-  /** Text that binds the encrypted secret to its record: no other record can use it. */
+  /** Text that binds the encrypted secret to its record, so that the secret is invalid in another record. */
   readonly about: (record: Fields) => string;
   readonly people: string;
 }

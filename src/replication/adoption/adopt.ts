@@ -31,9 +31,10 @@ interface AdoptionDeps extends FillingDeps {
 }
 
 /**
- * Moves the store of a single machine into an empty database, and turns its directory into the directory of a node. It
- * can be interrupted at any moment, and resumes when called again. Until everything is uploaded, the directory serves
- * on one machine as before. After that it belongs to the database, which takes over the store in one transaction.
+ * Moves the store of a single machine into an empty database, and turns its directory into the directory of a node. The
+ * move can be interrupted at any moment, and resumes when called again. Until everything is uploaded, the directory
+ * works on a single machine as before. After that it belongs to the database, which takes over the store in one
+ * transaction.
  * @throws {AdoptionRefusal} the database or the directory is unsuitable; nothing was changed
  */
 export async function adopt(deps: AdoptionDeps): Promise<AdoptionResult> {
@@ -74,12 +75,12 @@ export async function adopt(deps: AdoptionDeps): Promise<AdoptionResult> {
   }
 }
 
-/** The ids of a move, chosen and stored before it begins, so that it can resume. */
+/** The ids of a move, stored before the move begins, so that it can resume. */
 interface Adoption {
   readonly engine: string;
   /** Id of the snapshot with the usage. */
   readonly snapshot: string;
-  /** Id of the log entry that the snapshot has applied. */
+  /** Id of the last log entry that the snapshot includes. */
   readonly entry: string;
   /** Id of the change with the accounts. */
   readonly change: string;
@@ -87,7 +88,7 @@ interface Adoption {
 
 const adoptionKey = 'adoption';
 
-/** Returns the unfinished move of a directory, which is stored there; `undefined` if there is none. */
+/** Returns the unfinished move of a directory, which is stored there; `undefined` if no move has begun. */
 function begunIn(data: string): Adoption | undefined {
   if (!isPresent(join(data, 'spool/data.mdb'))) return undefined;
   const spool = new Spool(data, randomUUID);
@@ -100,8 +101,8 @@ function begunIn(data: string): Adoption | undefined {
 }
 
 /**
- * Adds the rows that a replica has in addition to usage, as if it had applied the first entry of a log. A server on a
- * single machine ignores these rows, so the directory can still be used as before.
+ * Adds the rows that a replica has in addition to usage. The store then looks like a replica that has applied the first
+ * entry of a log. A server on a single machine ignores these rows, so the directory can still be used as before.
  */
 function addReplicaRows(store: ReplicaStore, entry: string, settings: ReplicaSettings): void {
   transact(store.lmdb, () => {
@@ -136,7 +137,7 @@ function belong(lmdb: LmdbEnvironment, { engine, place }: FillContent, adopting 
   transact(lmdb, () => write(adopting ? { ...state, adopting } : state));
 }
 
-/** @throws {AdoptionRefusal} if the directory belongs to another database, or its move into another one has begun */
+/** @throws {AdoptionRefusal} if the directory belongs to another database, or a move into another database has begun */
 function checkState(copy: CopyState | undefined, begun: Adoption | undefined, found: string | undefined): void {
   const own = begun?.engine ?? copy?.engine;
   if (own === undefined || own === found) return;
@@ -166,7 +167,7 @@ interface FillContent extends Pick<DirectoryState, 'engine' | 'place' | 'streams
   readonly idMeanwhile: string;
   /** Id of the snapshot with the usage. */
   readonly snapshot: string;
-  /** The log entry that the snapshot has applied. */
+  /** The last log entry that the snapshot includes. */
   readonly applied: LogPosition;
   readonly directory: string;
   /** The secret of the digests of instance ids, as stored. */
@@ -189,7 +190,7 @@ interface Content {
 }
 
 const recordsAStatement = 500;
-/** The accounts of a large installation take some seconds. */
+/** Deadline of one transaction. Writing the accounts of a large installation takes some seconds. */
 const deadlineMs = 600_000;
 
 /** Returns the id of a database; `undefined` if it has no tables. */
@@ -202,7 +203,7 @@ async function findPostgresId(connection: PostgresSession): Promise<string | und
 }
 
 /**
- * Fills a database. It can be interrupted at any moment, and resumes when called again.
+ * Fills a database. The fill can be interrupted at any moment, and resumes when called again.
  * @param hasTables true if an earlier attempt, or `postgres init`, has created the tables
  * @throws {AdoptionRefusal} the database is in use, or another directory is being moved into it
  */
@@ -225,8 +226,8 @@ async function fillPostgres(
 }
 
 /**
- * Reserves a database: creates the tables if there are none, and the snapshot for the usage. The commit confirms the
- * state that was read, and waits for the standby.
+ * Reserves a database: creates missing tables, and the snapshot for the usage. The commit waits for the standby, so it
+ * confirms the state that was read.
  * @returns true if the database already has the whole store
  */
 function claim(
@@ -274,8 +275,8 @@ async function checkUnused(run: Run, snapshot = ''): Promise<void> {
 }
 
 /**
- * Adds the accounts, and starts the log with the uploaded usage. It is one transaction, so that the database has either nothing of a
- * store or all of it.
+ * Adds the accounts, and starts the log with the uploaded usage. One transaction does both, so the database has either
+ * the whole store or none of it.
  * @returns the number of records
  */
 function complete(
@@ -324,7 +325,7 @@ async function putRecords(run: Run, accounts: Iterable<Write>, codec: RecordCode
   return records.length;
 }
 
-/** Stores the streams. Their last digests are unknown: for an empty digest, only the number is compared. */
+/** Stores the streams with empty digests of their last deltas: nodes then compare only the number. */
 async function putStreams(run: Run, { streams, nodes }: FillContent): Promise<void> {
   await run({
     text: `INSERT INTO fm_stream (stream, directory, seq, through, since, version, state)
@@ -349,9 +350,9 @@ interface FromReplicaDeps extends FillingDeps {
 
 /**
  * Fills an empty database with the content of a node, after the old database was lost. The new database keeps the id of
- * the old one, so every node continues. A node that is behind loads the snapshot, and ships its later deltas. It can be
- * interrupted at any moment, and resumes when called again. Until the fill is finished, the database has another id,
- * which nodes refuse.
+ * the old one, so every node continues. A node that is behind loads the snapshot, and ships its later deltas. The fill
+ * can be interrupted at any moment, and resumes when called again. Until the fill is finished, the database has another
+ * id, which nodes refuse.
  * @throws {AdoptionRefusal} the database has other content; nothing was changed
  */
 export async function adoptReplica(deps: FromReplicaDeps): Promise<AdoptionResult> {

@@ -19,9 +19,9 @@ import { ReplicaSnapshot } from '../snapshot.ts';
 import { Spool } from '../spool.ts';
 
 /**
- * The former content of a node that PostgreSQL has lost, kept when the node loaded other content. `set-aside/NAME` in
- * the data directory has `holding.json`, the accounts with one record a line, and the parts of a usage snapshot.
- * Nothing removes these files: they may be the last copy.
+ * Content of a node that PostgreSQL has lost. The node kept it in files before it loaded other content.
+ * `set-aside/NAME` in the data directory has `holding.json`, the accounts (one record per line), and the parts of a
+ * usage snapshot. The program never removes these files, because they can be the last copy.
  */
 export const setAsideFolder = 'set-aside';
 const holdingFile = 'holding.json';
@@ -30,7 +30,7 @@ const partFile = (part: number) => `usage-${String(part).padStart(6, '0')}`;
 
 /** Disk space reserved for counting. */
 const reserveBytes = 128 * 2 ** 20;
-/** Interval between attempts after a failure. The content can be large. */
+/** Interval between attempts after a failure. Writing the content can take long. */
 const againMs = 60_000;
 
 interface SetAsideDeps {
@@ -48,7 +48,7 @@ export class SetAside {
   #running: Promise<void> | undefined;
   #failed: { readonly at: number; readonly error: unknown } | undefined;
 
-  /** Size of everything set aside, including by earlier processes, in bytes. */
+  /** Size in bytes of all content that was set aside, including by earlier processes. */
   bytes: number;
 
   constructor(deps: SetAsideDeps) {
@@ -57,8 +57,8 @@ export class SetAside {
   }
 
   /**
-   * Resolves when the current counts and accounts are on disk. Both are kept, because counts refer to accounts. An
-   * earlier copy of the part that is about to be replaced is sufficient.
+   * Resolves when the current counts and accounts are on disk. Both are written, because counts refer to accounts. An
+   * earlier copy of the lost part is sufficient.
    * @param lost the part that is about to be replaced
    * @throws {Error} if the files cannot be written; the message says what to do
    */
@@ -122,12 +122,12 @@ export class SetAside {
   }
 }
 
-/** True if the replica has all counts up to its position. After an interrupted load it has only some. */
+/** True if the replica has all counts up to its position. An interrupted load leaves only some counts. */
 function isWhole({ applied }: DirectoryState): boolean {
   return applied.position > 0;
 }
 
-/** Returns the section of a name that identifies the counts or the accounts. */
+/** Returns the part of a copy's name that identifies the counts or the accounts. */
 function extractIdentity(name: string, lost: LostStore): string {
   const [position, id, version, change] = name.split('-');
   return lost === 'usage' ? `${position}-${id}` : `${version}-${change}`;
@@ -245,7 +245,7 @@ function readDirectoryState(usage: ReplicaStore, accounts: AccountTables, spool:
   };
 }
 
-/** Lists the streams with their directories, as in the last horizon. Later streams are found in the spool. */
+/** Lists the streams with their directories as of the last horizon, and later streams of the spool. */
 function listStreamStates(state: ReplicaState, spool: Spool): HeldStream[] {
   const { through: reached = 0, nodes = [] } = state.get('reached') ?? {};
   const listed = nodes.flatMap(({ directory, streams }) => streams.map((each) => [each, directory] as const));
@@ -269,7 +269,7 @@ function listStreamStates(state: ReplicaState, spool: Spool): HeldStream[] {
   });
 }
 
-/** Returns the time up to which streams have shipped. Their node was up at that time. */
+/** Returns the last time up to which one of the node's streams has shipped. The node was up at that time. */
 function findLastShipped(own: readonly string[], streams: readonly HeldStream[]): number {
   const found = streams.filter(({ stream }) => own.includes(stream));
   return found.reduce((last, { through }) => Math.max(last, through), 0);

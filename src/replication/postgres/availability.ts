@@ -4,7 +4,7 @@ import { PostgresError, publicReason } from './postgres-error.ts';
 
 /** Duration of an outage that requests wait out, such as a failover. */
 const blipMs = 1000;
-/** Interval between log messages while PostgreSQL is away, or comes and goes. */
+/** Interval between log messages while PostgreSQL stays away, or often becomes unavailable. */
 const repeatMs = 60_000;
 
 interface AvailabilityMessages {
@@ -22,12 +22,12 @@ export class Availability {
   #loggedAt = Number.NEGATIVE_INFINITY;
   #isLoggedAway = false;
   #trouble: string | undefined;
-  /** See `publicReason`; `undefined` if it is available. */
+  /** See `publicReason`; `undefined` if PostgreSQL is available. */
   publicReason: string | undefined;
   /** Time of the last change, Unix ms. */
   since: number;
 
-  /** @param trouble why PostgreSQL is not available before the first response */
+  /** @param trouble reason why PostgreSQL is not available before the first response */
   constructor(clock: Clock, log: Log, messages: AvailabilityMessages, trouble?: string) {
     this.#clock = clock;
     this.#log = log;
@@ -36,12 +36,12 @@ export class Availability {
     this.since = clock.now();
   }
 
-  /** Reason why it is not available; `undefined` if it is. */
+  /** Reason why PostgreSQL is not available; `undefined` if it is available. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** True if it has been away too long for requests to wait. */
+  /** True if PostgreSQL has been away so long that requests should not wait. */
   get isDown(): boolean {
     return this.#downSince !== undefined && this.#clock.monotonic() - this.#downSince > blipMs;
   }

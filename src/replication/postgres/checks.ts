@@ -45,9 +45,9 @@ export async function checkPostgres(run: Run, own = postgresLayout): Promise<Pos
 }
 
 /**
- * Checks that no later version has given the tables a layout that this version cannot use. Passes if there are no
- * tables. It is for the sessions of commands, some of which create or migrate the tables.
- * @throws {PostgresSetupError} a later version has
+ * Checks that no later version has given the tables a layout that this version cannot use. Accepts a database without
+ * tables. The sessions of commands use this check, since some commands create or migrate the tables.
+ * @throws {PostgresSetupError} if a later version has changed the tables in this way
  */
 export async function refuseLater(run: Run): Promise<void> {
   const text = 'SELECT layout, oldest_layout AS "oldestLayout" FROM fm_engine';
@@ -72,10 +72,10 @@ const beingFilled = ', which is being filled';
 export class FillInProgressError extends PostgresSetupError {}
 
 /**
- * Like `checkPostgres`, for the sessions of a node, since the database might have been replaced. Returns the secret of
- * digests as well.
+ * Like `checkPostgres`, for the sessions of a node. Also checks that the database was not replaced, and returns the
+ * secret of digests.
  * @param id id of the database that the directory has used before
- * @throws {PostgresSetupError} also if the database is another one, is being filled, or has another key file
+ * @throws {PostgresSetupError} also if this is another database, is being filled, or has another key file
  */
 export async function checkSamePostgres(
   run: Run,
@@ -157,7 +157,7 @@ export async function checkPlace(connection: Pick<Connection, 'query'>, allowAsy
   refuse(isTaken, taken);
   refuse(
     hasViews,
-    `The schema ${dailyViews} has the views of another flagmeter cluster: use a separate database for each cluster`,
+    `The schema ${dailyViews} already has the views of another flagmeter cluster: use a separate database for each cluster`,
   );
   refuse(version < oldestServer, `The server is PostgreSQL ${version}, and flagmeter needs ${oldestServer} or later`);
   refuse(

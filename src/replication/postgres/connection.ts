@@ -12,7 +12,7 @@ export interface ConnectionOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Called for each new session before any other statement. Its failure fails all calls. */
   readonly prepare?: (run: Run) => Promise<void>;
-  /** Maximum time from a call to its response. After it, session and statement are cancelled. */
+  /** Maximum time from a call to its response. After this time, the session and the statement are cancelled. */
   readonly deadlineMs: number;
 }
 
@@ -22,8 +22,8 @@ const firstPauseMs = 100;
 const longestPauseMs = 2000;
 
 /**
- * One session with the primary, whichever host the primary is. It is opened on demand, and reopened after it was lost.
- * Statements of two transactions never mix. Nothing is retried.
+ * One session with the primary, on any of the hosts. The session is opened on demand, and reopened after a loss.
+ * Statements of two transactions never mix. Statements are never retried.
  */
 export class Connection {
   readonly #address: PostgresAddress;
@@ -51,7 +51,7 @@ export class Connection {
 
   /**
    * Runs one statement, which commits. Statements sent without waiting are pipelined.
-   * @throws {PostgresError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`
+   * @throws {PostgresError} `unreachable`, `refused`, `deadline`, `sql`: the statement had no effect; `unknown_outcome`
    */
   query<Row = Record<string, unknown>>(statement: Statement): Promise<QueryResult<Row>> {
     return this.#within(this.#options.deadlineMs, async (session) => {
@@ -83,7 +83,7 @@ export class Connection {
     this.#session = undefined;
   }
 
-  /** Makes a call after the earlier transactions. At its deadline the call fails, as does a session in use. */
+  /** Makes a call after the earlier transactions. At the deadline, the call fails and its session is closed. */
   #within<T>(deadlineMs: number, call: (session: Session) => Promise<T>): Promise<T> {
     const before = this.#transactions;
     return new Promise((resolve, reject) => {
@@ -93,7 +93,7 @@ export class Connection {
       const timer = setTimeout(() => {
         isLate = true;
         session?.abandon(late());
-        // A call that waits for the session has been rejected by now with a better reason.
+        // A call that waits for the session has been rejected before this point with a better reason.
         setImmediate(() => reject(late()));
       }, deadlineMs);
       const made = async () => {

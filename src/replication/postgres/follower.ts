@@ -30,16 +30,16 @@ export type Whole<Entry extends LogEntry> = Entry & { readonly body: NonNullable
 
 export interface LogRead<Entry extends LogEntry> {
   readonly from: LogPosition;
-  /** The entries from `from` on, in order. The entry at `from` proves that the reader has a section of this log. */
+  /** The entries from `from` on, in order. The entry at `from` proves that the reader has followed this log. */
   readonly entries: readonly Entry[];
-  /** The end of the log. Missing if the read stopped before it. */
+  /** The end of the log. Missing if the read stopped before the end. */
   readonly head?: LogPosition;
 }
 
-/** The log cannot be followed: the content must be replaced. */
+/** Error if a log cannot be followed, so that the content must be replaced. */
 export class LogGap extends Error {
   override readonly name = 'LogGap';
-  /** True if PostgreSQL does not have the last entry applied: it reverted to an earlier state, or was trimmed. */
+  /** True if the last applied entry is missing: PostgreSQL reverted to an earlier state, or trimmed the entry. */
   readonly isLost: boolean;
 
   constructor(message: string, isLost = false) {
@@ -77,9 +77,8 @@ export interface LogContent {
 
 /**
  * Follows a log: applies the entries that come next, or replaces the content if there is a gap. The two logs are read
- * differently. The accounts are read by one statement that reads to the end and also commits, which confirms the read,
- * because a request waits for it. Usage is read in steps of bounded size, after a heartbeat has confirmed where the log
- * ends.
+ * differently. A request waits for the accounts, so one statement reads them to the end, and its commit confirms the
+ * read. Usage is read in steps of bounded size, after a heartbeat has confirmed where the log ends.
  */
 export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entry> = LogRead<Entry>> {
   readonly #content: LogContent;
@@ -101,7 +100,7 @@ export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entr
       return next;
     } catch (error) {
       if (!(error instanceof LogGap)) throw error;
-      // Another call can have applied entries since.
+      // Another call can have applied entries since the read.
       if (!isSameEntry(this.#content.applied, read.from)) return this.follow(await this.read());
       await this.replace(error);
       return undefined;

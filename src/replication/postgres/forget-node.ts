@@ -13,7 +13,7 @@ export interface NodeLoss {
   readonly unshippedSince: Date | null;
   /** The streams to close. */
   readonly streams: readonly { readonly stream: string; readonly shippedUntil: Date }[];
-  /** True if the node is up. Its current stream is not closed, so it continues. */
+  /** True if the node is up. The node continues, because its current stream is not closed. */
   readonly continues: boolean;
 }
 
@@ -28,8 +28,8 @@ interface Row extends Omit<NodeLoss, 'streams' | 'continues'> {
 
 /**
  * Finds a node by the id of its directory or by its name, with its unshipped data.
- * @param force true to forget a node with a heartbeat within the last ten minutes as well, not only the streams of its
- * other processes
+ * @param force true to forget a node even if it sent a heartbeat within the last ten minutes; without it, only streams
+ * of its other processes are closed
  * @throws {PostgresSetupError} the node is unknown, ambiguous, already forgotten, or might be running
  */
 export function findLoss(connection: Connection, named: string, force: boolean): Promise<NodeLoss> {
@@ -37,9 +37,9 @@ export function findLoss(connection: Connection, named: string, force: boolean):
 }
 
 /**
- * Closes the streams of a node in one transaction. The log accepts no more of their deltas, and reports do not wait for
- * them. If the node is up, its current stream stays open, and its process ships the remaining deltas of the closed
- * streams under new streams.
+ * Closes the streams of a node in one transaction. The log accepts no more deltas of these streams, and reports no
+ * longer wait for them. If the node is up, its current stream stays open, and its process ships the remaining deltas of
+ * the closed streams under new streams.
  * @throws {PostgresSetupError} see `findLoss`
  */
 export function forgetNode(connection: Connection, directory: string, force: boolean): Promise<NodeLoss> {

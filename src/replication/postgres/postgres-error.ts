@@ -3,7 +3,8 @@
  * - `unreachable`: no host responds, or none is the primary
  * - `refused`: a host responds, but its certificate or the URL is wrong. Waiting does not help
  * - `deadline`: no response arrived in time; the session was closed
- * - `unknown_outcome`: it is unknown whether a commit succeeded. A later synchronous commit tells
+ * - `unknown_outcome`: it is unknown whether a commit succeeded. After a later synchronous commit, a query shows the
+ *   result
  * - `sql`: the server rejected the statement; see `sqlstate`
  */
 type PostgresErrorCode = 'unreachable' | 'refused' | 'deadline' | 'unknown_outcome' | 'sql';
@@ -57,7 +58,7 @@ export function publicReason(error: Error): string {
   const { code, sqlstate, cause } = error;
   if (sqlstate === '42P01' || sqlstate === '3F000') return noTables;
   if (sqlstate === '01000' || [code, (cause as PostgresError | undefined)?.code].includes('deadline')) return noCommits;
-  if (code === 'sql') return 'PostgreSQL rejects statements of this node; see the log';
+  if (code === 'sql') return 'PostgreSQL rejects the statements of this node; see the log';
   if (code === 'refused') return 'PostgreSQL refuses the sessions of this node; see the log';
   return 'PostgreSQL is unreachable';
 }

@@ -17,7 +17,7 @@ export class PostgresKey {
     this.#key = key;
   }
 
-  /** @param about identifies the secret, such as its id; needed to open it @returns base64 */
+  /** @param about identifies the secret, for example by its id; `open` needs the same text @returns base64 */
   seal(secret: string | Uint8Array, about: string): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#key, nonce);
@@ -63,7 +63,7 @@ export function readPostgresKey(file: string): PostgresKey {
   const isHex = /^[0-9a-f]{64}$/i.test(text);
   if (isHex || /^[A-Za-z0-9+/]{43}=$/.test(text)) return new PostgresKey(Buffer.from(text, isHex ? 'hex' : 'base64'));
   throw new Error(
-    `Cannot use --postgres-key-file ${file}: it must hold 32 random bytes as base64 or hex, as flagmeter postgres key makes it`,
+    `Cannot use --postgres-key-file ${file}: it must contain 32 random bytes as base64 or hex, as flagmeter postgres key generates`,
   );
 }
 
@@ -81,8 +81,8 @@ export function isSealed(stored: string): boolean {
 }
 
 /**
- * Reads a stored secret, and so checks the key file before anything is written with it.
- * @throws {PostgresSetupError} the database has another key file, needs one, or has none
+ * Reads a stored secret. This checks the key file before any secret is written with it.
+ * @throws {PostgresSetupError} the database has another key file, needs a key file, or has no key file
  */
 export function readSecret(stored: string, key: PostgresKey | undefined): Buffer {
   if (isSealed(stored) && key === undefined)

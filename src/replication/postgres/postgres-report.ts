@@ -49,20 +49,20 @@ export interface NodeReport {
   readonly state: 'up' | 'silent' | 'done' | 'forgotten';
   /** Reason why a process of this directory responds to packets with 503. */
   readonly refuses: Exclude<Condition, 'ok' | 'behind'> | null;
-  /** True if it ships nothing, because PostgreSQL is older than what it keeps. */
+  /** True if the node ships nothing, because PostgreSQL reverted to an earlier state. */
   readonly holds: boolean;
   readonly lastBeat: Date;
   /** Number of log entries not applied yet. */
   readonly behind: number;
-  /** True if it is up, and has not applied an entry that is several seconds old. */
+  /** True if the node is up, and has not applied an entry that is several seconds old. */
   readonly isLagging: boolean;
   readonly accountsBehind: number;
   readonly spoolBytes: number;
-  /** Time of its oldest unshipped packet. */
+  /** Time of the node's oldest unshipped packet. */
   readonly unshippedSince: Date | null;
-  /** Everything that it acknowledged before this time is in the log; `null` if it has no open stream. */
+  /** All packets that the node acknowledged before this time are in the log; `null` if it has no open stream. */
   readonly shippedUntil: Date | null;
-  /** Number of its open streams that belong to other processes than the current one. */
+  /** Number of open streams of the node that belong to other processes than the current one. */
   readonly earlierStreams: number;
   readonly skewMs: number;
 }
@@ -102,7 +102,7 @@ interface RefusedReport {
 /** Time without a heartbeat after which a node is not running. */
 export const silentAfterMs = 10_000;
 
-/** Age of an unapplied entry above which it is not just in transit. */
+/** Age of an unapplied entry above which the node is lagging, since the entry is not just in transit. */
 const laggingAfterMs = 5000;
 
 /** Number of characters of the directory's id in the name of a session. PostgreSQL truncates these names. */
@@ -113,15 +113,15 @@ const directoryShown = 16;
  * - `closed`: it was forgotten while running, and refuses packets
  * - `copied`: several processes use the directory or copies of it, and this process refuses packets
  * - `full`, `store`: its spool is full, or its store cannot take data, so it refuses packets
- * - `behind`: it counts, and ships nothing, because PostgreSQL is older than what it keeps
+ * - `behind`: it counts, and ships nothing, because PostgreSQL reverted to an earlier state
  */
 export type Condition = 'ok' | 'closed' | 'copied' | 'full' | 'store' | 'behind';
 
 const sessionPrefix = 'flagmeter log ';
 
 /**
- * Name of the session that sends heartbeats. Counting these sessions finds processes that share a directory. Their names contain the
- * conditions, because the tables of earlier versions have no column for it.
+ * Name of the session that sends heartbeats. Counting these sessions finds processes that share a directory. The names
+ * contain the conditions, because the tables of earlier versions have no column for it.
  */
 export function logSession(
   { directory, name }: { readonly directory: string; readonly name: string },
@@ -180,7 +180,7 @@ const logLength = `SELECT count(body)::float8 AS entries, coalesce(sum(octet_len
   min(at) FILTER (WHERE body IS NOT NULL) AS since, (min(position) FILTER (WHERE body IS NOT NULL))::float8 AS first,
   (count(*) - count(body))::float8 AS ids FROM fm_entry`;
 
-/** Reads the length of the log. It scans the whole log. */
+/** Reads the length of the log. The query scans the whole log. */
 export async function readLogLength(run: Run): Promise<LogLength> {
   const { rows } = await run<LogLength>({ name: 'fm-log-length', text: logLength });
   return rows[0]!;
@@ -229,7 +229,7 @@ export function postgresWarnings(report: PostgresReport, skewMs: number): string
 function ofSecrets({ engine: { encrypted } }: PostgresReport): string[] {
   return when(
     !encrypted,
-    'The signing keys and other secrets are stored in clear text: stop all nodes, run flagmeter postgres encrypt-keys --postgres-key-file FILE, and start each node with that file',
+    'The signing keys and other secrets are stored in clear text: stop all nodes, run flagmeter postgres encrypt-keys --postgres-key-file FILE, and start each node with the same option',
   );
 }
 
@@ -238,8 +238,11 @@ function ofServer(server: ServerFacts): string[] {
   const missing = missingRights.join(', ');
   return [
     ...when(major < oldestServer, `The server is PostgreSQL ${version}; use ${oldestServer} or later`),
-    ...when(server.fsync !== 'on', 'fsync is off: a power cut can destroy the database; set it on'),
-    ...when(server.fullPageWrites !== 'on', 'full_page_writes is off: a power cut can destroy the database; set it on'),
+    ...when(server.fsync !== 'on', 'fsync is off: a power cut can destroy the database; turn it on'),
+    ...when(
+      server.fullPageWrites !== 'on',
+      'full_page_writes is off: a power cut can destroy the database; turn it on',
+    ),
     ...when(
       synchronousCommit === 'off' || synchronousCommit === 'local',
       `synchronous_commit is ${synchronousCommit} by default; flagmeter sets it to on in its own sessions, but other programs might not`,
@@ -257,10 +260,10 @@ function ofStandbys(server: ServerFacts): string[] {
       `A failover can lose acknowledged accounts, sessions and revocations: ${reason}. Counts of the last hour are shipped again`,
     ];
   if (synchronousStandbys.trim() === '')
-    return ['PostgreSQL has no standby: if its disk is lost, so is everything since the last backup'];
+    return ['PostgreSQL has no standby: if its disk is lost, all data since the last backup is lost'];
   return when(
     !canCommit(server),
-    `Too few standbys of synchronous_standby_names (${synchronousStandbys}) are connected: commits wait for them, and so does every change`,
+    `Too few standbys of synchronous_standby_names (${synchronousStandbys}) are connected: commits and changes wait for more standbys`,
   );
 }
 
@@ -268,7 +271,7 @@ const refusalWarnings: Readonly<Record<NonNullable<NodeReport['refuses']>, (name
   closed: (name: string) =>
     `Node ${name} was forgotten but is running: it responds to packets with 503 until it is restarted`,
   copied: (name: string) =>
-    `Several processes use the data directory of node ${name} or copies of it: all but one respond to packets with 503. Stop those, keep their directories, and start nodes with empty directories in their place`,
+    `Several processes use the data directory of node ${name} or copies of it: all processes but one respond to packets with 503. Stop these processes, keep their directories, and start nodes with empty directories in their place`,
   full: (name: string) =>
     `Node ${name} refuses packets: its spool is full. Its log says why it does not ship. Fix the cause, or raise --spool-max`,
   store: (name: string) => `Node ${name} refuses packets: its store cannot take data; see its log`,
@@ -306,7 +309,7 @@ function completeUntil(shippedUntil: Date): string {
   return shippedUntil.getTime() === 0 ? 'not complete' : `complete only until ${shippedUntil.toISOString()}`;
 }
 
-/** Time within which nodes trim an entry once a snapshot covers it is 70 minutes; this is a later limit. */
+/** Time limit of a warning. Nodes usually trim an entry within 70 minutes after a snapshot includes it. */
 const trimmedWithinMs = 2 * 3_600_000;
 
 function ofLog({ server, log: { since, first }, snapshots }: PostgresReport): string[] {
@@ -315,7 +318,7 @@ function ofLog({ server, log: { since, first }, snapshots }: PostgresReport): st
   const covered = Math.max(since.getTime(), newest.at.getTime());
   return when(
     server.now.getTime() - covered > trimmedWithinMs,
-    `The log is not trimmed: entry ${first} of ${since.toISOString()} is still there, although a snapshot covers it. Check that a node is up, and check its log`,
+    `The log is not trimmed: entry ${first} of ${since.toISOString()} is still there, although a snapshot includes it. Check that a node is up, and check its log`,
   );
 }
 

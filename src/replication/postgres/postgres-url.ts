@@ -113,7 +113,7 @@ function parseHost(text: string, index: number): PostgresHost {
   return { host, port };
 }
 
-/** Parses the parameters. Does not show an unknown name, which can be part of an unencoded password. */
+/** Parses the parameters. Errors do not show an unknown name, because the name can be part of an unencoded password. */
 function parseParameters(query: string): Parameters {
   const found: Partial<Record<string, string>> = {};
   for (const pair of query.split('&').filter((each) => each !== '')) {

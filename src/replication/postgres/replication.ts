@@ -30,8 +30,8 @@ export async function readReplication(run: Run): Promise<Replication> {
 
 /**
  * Returns why a promotion can lose acknowledged commits; `undefined` if it cannot. Each commit must wait for every
- * standby that can be promoted. Otherwise, the primary could continue with the other standbys after a promotion. If
- * there is no standby, nothing is promoted.
+ * standby that can be promoted. Otherwise, the old primary could continue with the other standbys after a promotion.
+ * Without standbys, no promotion is possible.
  */
 export function whyCommitsMayBeLost(replication: Replication): string | undefined {
   const { synchronousStandbys: value, standbys } = replication;
@@ -61,7 +61,7 @@ export function canCommit({ synchronousStandbys, standbys }: Replication): boole
   return confirming.length >= needed;
 }
 
-/** Number of standbys that can confirm commits, even with the same name. The primary does not count. */
+/** Number of standbys that can confirm commits, without the primary. Standbys of the same name count separately. */
 function countCandidates({ clusterName, standbys }: Replication, names: ReadonlySet<string>): number {
   const connected = standbys.map(({ name }) => lowerCase(name)).filter((name) => names.has(name));
   const self = lowerCase(clusterName);

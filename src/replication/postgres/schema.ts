@@ -8,7 +8,7 @@ export const postgresLayout = 2;
 export const dailyViews = 'flagmeter_reports';
 
 /**
- * The selected columns of the views. Names are the names in the current accounts. The views hide everything else that
+ * The selected columns of the views. Names are the names in the current accounts. The views hide all other data that
  * they read, even from functions in a reader's query (security_barrier).
  */
 const shown = `WITH environments AS (
@@ -25,8 +25,8 @@ const source = `FROM fm_daily AS daily JOIN fm_day AS written USING (environment
 
 /**
  * Usage by days, for programs that read SQL. Nodes fill these tables from their replicas: see
- * replication/daily-export.ts. The schema of the views can already exist, because a role can lack the right to create
- * one.
+ * replication/daily-export.ts. The schema of the views can exist before, because the role of flagmeter might lack the
+ * right to create it.
  */
 const dailySchema = `
 CREATE TABLE fm_daily (
@@ -71,7 +71,7 @@ CREATE VIEW ${dailyViews}.daily_features WITH (security_barrier) AS ${shown}, da
      daily.checks, daily.used, daily.viewed, daily.users ${source} AND daily.variant = '';
 COMMENT ON VIEW ${dailyViews}.daily_features IS 'What all variants of each feature counted on each day (UTC) that is over';`;
 
-/** Storage parameters of tables whose rows are constantly updated: rows stay in their page, and no index changes. */
+/** Storage parameters of tables with many updates: updated rows stay in their page, so no index changes. */
 const busy = 'WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)';
 
 /**
@@ -217,7 +217,7 @@ export interface NewPostgres {
   readonly secret: string;
 }
 
-/** Creates all tables in a transaction. Of concurrent attempts, the later one waits, and then fails. */
+/** Creates all tables in a transaction. Of two concurrent attempts, the later attempt waits, and then fails. */
 export async function createTables(run: Run, { id, secret }: NewPostgres): Promise<void> {
   const text = 'INSERT INTO fm_engine (id, layout, oldest_layout, secret) VALUES ($1, $2, $3, $4)';
   await Promise.all([run({ text: schema }), run({ text, values: [id, postgresLayout, postgresLayout, secret] })]);

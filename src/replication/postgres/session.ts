@@ -23,7 +23,7 @@ export interface QueryResult<Row = Record<string, unknown>> {
   readonly rowCount: number;
 }
 
-/** Sends a statement. Statements sent without waiting are pipelined. */
+/** Sends a statement. Statements that are sent without waiting for responses are pipelined. */
 export type Run = <Row = Record<string, unknown>>(statement: Statement) => Promise<QueryResult<Row>>;
 
 interface CommandResult extends QueryResult {
@@ -162,7 +162,7 @@ const cancelRequest = 80_877_102;
 
 /**
  * Cancels a session's statement through a separate connection, as the protocol requires. Otherwise an abandoned session
- * that waits for its standby would stay, and hold its locks. The server sends no response.
+ * that waits for its standby would continue to hold its locks. The server sends no response to a cancel request.
  */
 function cancel({ host, port }: PostgresHost, processId: number, secret: number): void {
   const message = Buffer.alloc(16);
@@ -191,7 +191,7 @@ function unconfirmed(): PostgresError {
   return new PostgresError('unknown_outcome', message, '01000');
 }
 
-/** Returns the error for a COMMIT that was not sent, so nothing was kept. */
+/** Returns the error for a COMMIT that was not sent: the transaction had no effect. */
 function nothingKept(error: PostgresError): PostgresError {
   if (error.code !== 'unknown_outcome') return error;
   const isLate = error.cause instanceof PostgresError && error.cause.code === 'deadline';
@@ -206,8 +206,8 @@ const types = {
 
 /**
  * Settings of each session, independent of the role's defaults, and the first query. Commits wait for the disk and the
- * standby. The session of a frozen or disconnected node releases its locks; the node enforces other deadlines. A
- * cancelled wait for the standby is reported as a warning. The driver reads ISO dates only.
+ * standby. The session of a frozen or disconnected node releases its locks; the node enforces other deadlines.
+ * PostgreSQL reports a cancelled wait for the standby as a warning. The driver reads ISO dates only.
  */
 const preparation = `
   SET synchronous_commit = on;
@@ -308,7 +308,7 @@ function whyRefused(error: DriverError, { user, password, database }: PostgresAd
   if (/password must be a/.test(error.message) && password === undefined)
     return `requires a password for user ${shown}, but the URL has none`;
   if (/does not support SSL/.test(error.message))
-    return 'does not offer TLS: turn it on there, or use sslmode=disable in the URL if the network is safe';
+    return 'does not offer TLS: turn it on at the server, or use sslmode=disable in the URL if the network is safe';
   if (/alert.(unknown.ca|(bad|unsupported).certificate|certificate)/i.test(error.message))
     return `rejects the certificate of sslcert: ${error.message}`;
   const certificate = certificateErrors[error.code ?? ''];
@@ -318,8 +318,8 @@ function whyRefused(error: DriverError, { user, password, database }: PostgresAd
 const untrusted = 'its certificate is not signed by a trusted root: set sslrootcert to the file of the root';
 
 const certificateErrors: Readonly<Record<string, string | undefined>> = {
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name: use that name in the URL',
-  CERT_HAS_EXPIRED: 'its certificate has expired: renew it there',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name: use the name of the certificate in the URL',
+  CERT_HAS_EXPIRED: 'its certificate has expired: renew it on the server',
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,

@@ -3,12 +3,12 @@ import { PostgresSetupError } from './postgres-error.ts';
 import type { Run } from './session.ts';
 
 /**
- * Maximum difference between the machine's clock and PostgreSQL's. Beyond it, a node manages nothing, because times
- * shown to people and in tokens would be wrong.
+ * Maximum difference between the machine's clock and PostgreSQL's. Beyond this limit, a node allows no changes of
+ * accounts, because times shown to people and in tokens would be wrong.
  */
 export const maxSkewMs = 5000;
 
-/** Explains a wrong clock. @param skewMs lead of the clock over PostgreSQL's @returns `undefined` within the limit */
+/** Describes a wrong clock. @param skewMs lead of the clock over PostgreSQL's @returns `undefined` within the limit */
 export function whySkewed(skewMs: number, whose = 'this machine'): string | undefined {
   if (Math.abs(skewMs) <= maxSkewMs) return undefined;
   const way = skewMs > 0 ? 'ahead of' : 'behind';
@@ -19,16 +19,16 @@ export function whySkewed(skewMs: number, whose = 'this machine'): string | unde
 export const postgresNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /**
- * PostgreSQL's time as this process knows it. Nodes use it for everything that they share, such as expiry. Between two
+ * PostgreSQL's time as this process knows it. Nodes use this time for all shared data, such as expiry. Between two
  * responses it follows the monotonic clock, so a jump of the machine's clock does not affect it. A jump of PostgreSQL's
- * clock affects it only if the machine's clock agrees with the result. Otherwise it is never ahead of PostgreSQL's
- * clock, so a node can use it to state the time until which it has shipped.
+ * clock affects it only if the machine's clock agrees with the result. Apart from jumps, the known time is never ahead
+ * of PostgreSQL's clock, so a node can use it to state the time until which it has shipped.
  */
 export class SharedClock implements TimerClock {
   readonly #machine: TimerClock;
   /** Offset of PostgreSQL's time from the monotonic clock. */
   #ahead: number | undefined;
-  /** Lead of the machine's clock over PostgreSQL's at the last response, ms: the smallest lead that fits. */
+  /** Lead of the machine's clock over PostgreSQL's at the last response, ms: the smallest lead that is possible. */
   skewMs = 0;
 
   constructor(machine: TimerClock) {
@@ -58,7 +58,8 @@ export class SharedClock implements TimerClock {
     const most = at - asked;
     const machine = this.#machine.now() - receivedAt;
     this.skewMs = Math.max(0, machine - most) + Math.min(0, machine - least);
-    // The known offset is the better bound, unless it is impossible: another server can have another clock.
+    // The known offset is the better bound, unless this response makes it impossible: a new primary can have another
+    // clock.
     const known = this.#ahead ?? least;
     const heard = Math.min(most, Math.max(least, known));
     const hasJumped = Math.abs(heard - known) > maxSkewMs && Math.abs(this.skewMs) > maxSkewMs;

@@ -15,7 +15,7 @@ const changedThings: Readonly<Record<string, { readonly kind: ActivityKind; read
   experiment: { kind: 'experiment_changed', noun: 'Experiment' },
 };
 
-/** Actions that the feed shows by other facts: notes at the time to which they refer, leaks by the key. */
+/** Actions that the feed shows as other facts: a note at the time to which it refers, and a leak with its key. */
 const shownOtherwise: readonly string[] = ['feature.noted', 'key.leaked'];
 
 /** True if the feed shows an entry of the audit log. */
@@ -25,7 +25,7 @@ export function isChange(entry: AuditEntry): boolean {
   );
 }
 
-/** Returns what the caller may know about an author. */
+/** Returns the data about an author that the caller may see. */
 export type ShowActor = (actor: AuditEntry['actor']) => NonNullable<Fact['by']>;
 
 /** Returns a change by a person, from the audit log. */
@@ -47,7 +47,7 @@ export function changeFact(entry: AuditEntry, showActor: ShowActor): Fact {
   };
 }
 
-/** Returns the steps of the rollout plan of a feature. A step in the future is in no range that has ended. */
+/** Returns the steps of the rollout plan of a feature. A range that has ended contains no future steps. */
 export function stepFacts({ name, rollout }: FeatureDeclaration): readonly Fact[] {
   return (rollout ?? []).map(({ at, split }) => ({
     kind: 'rollout_step',
@@ -98,7 +98,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Maximum number of entries of the audit log that are read, and of changes that are kept, for all applications. */
+/** Limits for all applications together: entries of the audit log to read, and changes to keep. */
 const most = { read: 200_000, kept: 20_000 };
 
 /** Number of entries read between two pauses, which takes about a millisecond. */

@@ -9,8 +9,8 @@ export interface Fact extends Partial<Omit<ActivityItem, 'id' | 'at' | 'until'>>
   /** Time of the fact, Unix ms. */
   readonly at: number;
   /**
-   * Distinguishes the fact from others of its kind, independent of the time of the request. For a change, its number in
-   * the audit log, which sorts changes at the same time.
+   * Distinguishes the fact from others of its kind, independent of the time of the request. The key of a change is its
+   * number in the audit log, which orders changes of the same time.
    */
   readonly key: number | readonly (string | number | null)[];
   readonly text: string;
@@ -53,7 +53,7 @@ export interface ActivityFilter {
 }
 
 /**
- * Returns the items of a page, the latest first, and one more if there are more.
+ * Returns the items of a page, the latest first, and one more item if another page follows.
  * @param facts facts in any order
  */
 export function pageOfFacts(facts: Iterable<Fact>, filter: ActivityFilter): readonly ActivityItem[] {

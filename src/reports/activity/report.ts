@@ -29,7 +29,7 @@ export interface ActivityTask extends ActivityFilter {
   readonly keys: ReadonlyMap<string, string>;
   /** Changes by people, and leaked keys: see `pageOfFacts`. */
   readonly changes: readonly ActivityItem[];
-  /** True to include facts of the data. Only people have a name. */
+  /** True to include facts from the data. Only facts from the audit log have an author. */
   readonly data: boolean;
   /** Unix ms. */
   readonly now: number;
@@ -100,9 +100,9 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** Minimum delay after its feature at which a first seen variant is new, ms. */
+/** Minimum time from the first sight of a feature to the first sight of a new variant, ms. */
 const laterMs = hourMs;
-/** Duration after which a feature or an environment counts as silent, ms. Within a week every weekly job has run. */
+/** Duration after which a feature or an environment counts as silent, ms. Every weekly job has run within a week. */
 const silence = { feature: 7 * dayMs, environment: dayMs };
 
 /** Yields when features and variants were first and last seen. */
@@ -204,7 +204,7 @@ function trafficFact(environment: string, number: number, { minute, from, to }: 
   };
 }
 
-/** Returns the fact for a period of refusals. A period that ended less than an hour ago can still go on. */
+/** Returns the fact for a period of refusals. A period whose last refusal is less than an hour old can continue. */
 function refusalFact({ environments, keys }: ActivityTask, period: RefusalPeriod, hour: number): Fact {
   const { environment, code, keyId, firstHour, lastHour, count } = period;
   const isOver = hour - lastHour > 1;
@@ -252,7 +252,7 @@ class ResultCache<T> {
   }
 }
 
-/** Consecutive hours in which messages were refused for one reason, with one key or without a known key. */
+/** Consecutive hours in which messages were refused for one reason, all with the same key, or without a known key. */
 interface RefusalPeriod {
   /** Number of the environment; `null` if no environment was named, or the application does not have it. */
   readonly environment: number | null;
@@ -264,7 +264,7 @@ interface RefusalPeriod {
   count: number;
   /** The names of some senders. */
   readonly senders: Set<string>;
-  /** True if there were more senders than these. */
+  /** True if there were more senders than `senders` lists. */
   otherSenders: boolean;
 }
 

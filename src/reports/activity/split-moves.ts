@@ -17,7 +17,7 @@ const minChecks = 100;
 
 /** Minimum change of a share. */
 const leastShare = 0.1;
-/** Factor of the variance over the binomial one: consecutive checks of one person or program are alike. */
+/** Factor by which the variance exceeds the binomial variance, because consecutive checks of one sender are alike. */
 const designEffect = 4;
 /** Minimum change of the logarithm of the checks: half or twice as many checks. */
 const leastTraffic = Math.log(2);
@@ -29,7 +29,7 @@ export interface SplitMove {
   readonly feature: string;
   /** Start of the day, minutes since the epoch. */
   readonly day: number;
-  /** Start of the hour in which it moved, or of the day if the counts of hours are gone. */
+  /** Start of the hour of the move, or of its day if the counts by hour are gone. */
   readonly minute: number;
   /** Shares from 0 to 1, the variants that moved most first. */
   readonly shares: readonly { readonly variant: string; readonly from: number; readonly to: number }[];
@@ -155,7 +155,7 @@ function* findMinute(
 
 /**
  * Finds the hour from which on the shares fit the level after a move better than the level before, by least squares.
- * The result is 0 if the counts of hours are gone, which leaves one sum for the day.
+ * Returns 0 if the counts by hour are gone, because only one sum is left for the day.
  */
 export function hourOfMove(
   hours: readonly { readonly part: number; readonly sum: number }[],

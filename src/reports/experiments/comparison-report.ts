@@ -66,7 +66,7 @@ interface DailyCounts {
   readonly days: readonly { readonly events: number; readonly checks: number }[];
 }
 
-/** Returns the requested base if the feature ever had it. Otherwise, returns the planned or usual base. */
+/** Returns the requested base if the feature ever had this variant. Otherwise, returns the planned or usual base. */
 function chooseBase(counts: readonly DailyCounts[], task: ComparisonTask): string | undefined {
   const given = counts.filter(({ days }) => days.some(({ checks }) => checks > 0)).map(({ variant }) => variant);
   if (given.length === 0) return undefined;
@@ -148,10 +148,10 @@ function sampleRatio(
   return { expected, observed, p, mismatch: state === 'off' };
 }
 
-/** Share of users with several variants that the error of two sketches, each within 2 %, can produce by itself. */
+/** Share of users with several variants that can be an error of two sketches, each within 2 %. */
 const severalAtMost = 0.05;
 
-/** Computes the share of users with several variants: the sum of the users of each, minus the users of any. */
+/** Computes the share of users with several variants, from the users of each variant and of all together. */
 function severalVariants(variants: readonly Variant[], users: number): Comparison['severalVariants'] {
   if (users === 0 || variants.length < 2) return null;
   const sum = variants.reduce((sum, variant) => sum + variant.users, 0);

@@ -35,7 +35,7 @@ export interface ExperimentReport {
   readonly result: ExperimentResult;
   /** Number of users of the planned variant with the fewest users. */
   readonly users: number;
-  /** True if the plan is met, so that the result can be frozen. */
+  /** True if the experiment has reached its planned end, so that the result can be frozen. */
   readonly isMet: boolean;
 }
 
@@ -100,7 +100,7 @@ function fewestUsers({ variants }: ExperimentCounts, { base }: Experiment, split
   return Math.min(...wanted.map(countUsers));
 }
 
-/** True if the planned end is over and settled, or before that if each variant has the planned users after a week. */
+/** True once late reports of the planned days have arrived, or if after a week each variant has the planned users. */
 function isPlanMet({ experiment, now }: ExperimentTask, days: Days, users: number): boolean {
   if (experiment.stopped !== undefined || experiment.result !== undefined) return false;
   const end = plannedDays(experiment).to ?? days.from + mostDays;
@@ -120,7 +120,7 @@ interface State {
 function computeFigures(task: ExperimentTask, counts: ExperimentCounts, state: State): ExperimentFigures {
   const { experiment, now } = task;
   const { days, isMet, isFinal, users, split } = state;
-  // The time of a planned end does not depend on the counts, so the usual interval holds there.
+  // The time of a planned end does not depend on the counts, so the usual interval is valid.
   const isFixed = isFinal && isMet && experiment.users === null;
   const intervalAt = isFixed ? undefined : sequentialAt(task, days, users);
   const compared = (metric: PlannedMetric) => {
@@ -151,7 +151,7 @@ function computeFigures(task: ExperimentTask, counts: ExperimentCounts, state: S
   };
 }
 
-/** Computes the sequential interval. Progress is measured in planned days, or else in planned users. */
+/** Computes the sequential interval. Progress is the share of the planned days, or else of the planned users. */
 function sequentialAt({ experiment }: ExperimentTask, days: Days, users: number) {
   const { from, to } = plannedDays(experiment);
   const part = to === null ? users / (experiment.users ?? 1) : (days.to - from) / (to - from);

@@ -46,7 +46,10 @@ export function judgeExperiment(
   { guardrails, split }: Context,
 ): OutcomeText {
   if (split === 'off')
-    return ['untrustworthy', 'Not trustworthy: the split is off. Find the reason, and repeat the experiment.'];
+    return [
+      'untrustworthy',
+      'Not trustworthy: the actual split differs from the intended one. Find the reason, and repeat the experiment.',
+    ];
   const [outcome, text] = differenceIn(experiment, compared);
   const worse = guardrails.filter(({ state }) => state === 'worse').map((each) => each.text);
   return [outcome, [text, ...worse].join(' ')];

@@ -80,7 +80,7 @@ function* usersBySpan(
   return users;
 }
 
-/** Computes the traffic of all variants; `undefined` if there is no traffic. */
+/** Computes the traffic of all variants; `undefined` without traffic. */
 export function computeTraffic(
   { variants }: Pick<ExperimentCounts, 'variants'>,
   metric: string,

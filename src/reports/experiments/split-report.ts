@@ -24,7 +24,7 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** Number of days of the actual split, or fewer if the intended split changed more recently. */
+/** Number of days over which the actual split is measured; fewer if the intended split changed within them. */
 const windowDays = 7;
 
 /** Maximum number of features whose users are counted. For further features, only checks are counted. */
@@ -72,13 +72,13 @@ function wantedAt({ declared, now }: SplitsTask): readonly WantedSplit[] {
   });
 }
 
-/** The variants of a feature, with the counts since its split has been intended. */
+/** The variants of a feature, with the counts since the intended split was set. */
 interface SplitMeasurement extends WantedSplit {
   readonly ordinals: Map<string, number>;
   readonly checks: Map<number, number>;
   /** Start of the measured time, minutes. */
   readonly fromMinute: number;
-  /** Days since the epoch: the whole days of that time, and today. They are equal if there are no such days. */
+  /** First whole day of the measured time, in days since the epoch; tomorrow if there is no whole day. */
   readonly fromDay: number;
 }
 

@@ -12,7 +12,7 @@ export function splitText(
 ): string | null {
   if (state !== 'off' || actual === null) return null;
   const distance = (variant: string) => Math.round((getShare(actual, variant) - getShare(intended, variant)) * 1e6);
-  // With two variants both deviate equally. The text names the variant that should grow.
+  // Two variants always deviate equally, so the text names the variant that should grow.
   const [variant] = Object.keys({ ...actual, ...intended }).toSorted(
     (a, b) => Math.abs(distance(b)) - Math.abs(distance(a)) || distance(a) - distance(b),
   );

@@ -18,7 +18,7 @@ import { byName, ofSeries, rolledUp } from './usage.ts';
 
 export const measurementColumns = { ...ofSeries, ...columnsIn(MeasurementsReport, 'metrics') };
 
-/** The series of a metric: its order, and the common section of its rows. */
+/** The series of a metric, with its order and the cells that all of its rows share. */
 interface NamedMetric {
   readonly place: number;
   readonly cells: Uint8Array;
@@ -30,7 +30,7 @@ type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
 /**
  * Yields the measurements of an environment by time and metric. Keeps a day of buckets in memory, or an hour of
  * minutes.
- * @throws {ApiError} if a day is rolled up after some of its hours were read: the other hours are lost
+ * @throws {ApiError} if a day is rolled up after some of its hours were read, because its other hours are lost
  */
 export function* measurementRows(store: UsageTables, task: MeasurementsTask, writer: RowWriter): Rows {
   const { environment, range } = task;

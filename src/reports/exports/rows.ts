@@ -2,8 +2,8 @@ import type { Reading } from '../../storage/lmdb/snapshot.ts';
 import { type Cell, chunkBytes, type RowWriter } from './row-writer.ts';
 
 /**
- * Writes rows while they are read. Pauses at points where other work can run, and when the writer is full. Rows are
- * written while no snapshot is open.
+ * Writes rows while they are read. Pauses to let other work run, and when the writer is full. No snapshot is open while
+ * rows are written.
  */
 export type Rows = Reading<void>;
 

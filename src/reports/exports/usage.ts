@@ -76,7 +76,8 @@ export function byName(a: SeriesName, b: SeriesName): number {
 /**
  * Adds up some buckets.
  * @returns the start of the next span, minutes since the epoch
- * @throws {Refusal} if a span starts within a bucket that was rolled up since the last span: its rest is unknown
+ * @throws {Refusal} if a span starts within a bucket that was rolled up since the last span: the counts of the rest
+ * of the bucket are unknown
  */
 function readSpan(
   store: UsageTables,
@@ -124,8 +125,8 @@ function after(minute: number, width: number): number {
 }
 
 /**
- * Finds the end of a span with few enough counts. Where only wider buckets are kept, it counts wider buckets, so that
- * rolled-up years are not read minute by minute. Both a bucket of the step and a kept bucket end there.
+ * Finds the end of a span with few enough counts. Old spans are counted in the wider buckets that are kept, so that
+ * rolled-up years are not read minute by minute. The end is a boundary of a bucket of the step and of a kept bucket.
  */
 export function findSpanEnd(from: number, step: ReportRange['step'], series: number, kept: KeptBuckets): number {
   const narrowest = narrowestAt(from, kept);
@@ -137,7 +138,7 @@ export function findSpanEnd(from: number, step: ReportRange['step'], series: num
   return Math.min(end, last, width === day ? after(from, day) + mostDays * day : after(from, day));
 }
 
-/** Maximum length of a span, which is read from one snapshot that must not stay open for long. */
+/** Maximum length of a span, in days. A span is read from one snapshot, which must not stay open for long. */
 const mostDays = 30;
 
 function* bucketRows(

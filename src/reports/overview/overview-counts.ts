@@ -34,7 +34,7 @@ export class Totals {
   /** Points of the environment, bucket by bucket. */
   readonly series: Readonly<Record<keyof Counts, Float64Array>>;
 
-  /** @param other counts to start from */
+  /** @param counts to start from, if any */
   constructor({ features, featureByOrdinal }: Names, { length, spark }: Grid, other?: Totals) {
     this.checks = other?.checks.slice() ?? new Float64Array(featureByOrdinal.length);
     this.used = other?.used.slice() ?? new Float64Array(features.length);
@@ -77,7 +77,7 @@ export class SpanTotals {
   readonly counts: Counts;
   readonly checks: Float64Array;
 
-  /** @param other counts to start from */
+  /** @param counts to start from, if any */
   constructor({ features }: Names, other?: SpanTotals) {
     this.counts = other === undefined ? countsCodec.empty() : { ...other.counts };
     this.checks = other?.checks.slice() ?? new Float64Array(features.length);
@@ -170,7 +170,7 @@ export interface OverviewBase {
   readonly totals: Totals;
   /** Counts of the previous range. */
   readonly before: SpanTotals;
-  /** Counts of the end of the range, which is not compared. */
+  /** Counts of the end of the range, for which there is no comparison. */
   readonly rest: SpanTotals;
   /** The complete hours. */
   readonly ledger: HourlyLedger;
@@ -259,9 +259,9 @@ export class PastSeries implements Record<keyof Counts, number[]> {
 const maxPast = 64;
 
 /**
- * Caches the counts of previous ranges, which stay while new counts are rolled up. Reading them takes as long as
- * reading the range itself. The first overview of a continuing range does not wait for them: the next overview, seconds
- * later, has them.
+ * Caches the counts of previous ranges, which do not change when new counts are rolled up. Reading them takes as long
+ * as reading the range itself. The first overview of a range that ends now does not wait for them. The next overview,
+ * seconds later, has these counts.
  */
 class PastCache {
   readonly #store: UsageTables;
@@ -375,7 +375,7 @@ export function* hourlyLedger(
   return hourly;
 }
 
-/** Adds up the messages of a span of hours, as far as they were read. */
+/** Adds up the messages of a span of hours, as far as the hours were read. */
 export function receivedIn({ from: start, accepted, refused }: HourlyLedger, { from, to }: Span) {
   const sum = (hours: readonly number[]) =>
     hours.slice(Math.max(0, from - start), Math.max(0, to - start)).reduce((total, each) => total + each, 0);

@@ -20,7 +20,7 @@ export interface OverviewRange {
   readonly range: ReportRange;
   /** `undefined` if the range to compare with is not kept, or no comparison is wanted. */
   readonly comparison: Comparison | undefined;
-  /** Days from the compared range to the range; `undefined` for the days just before, 0 for no comparison. */
+  /** Days from the compared range to the range; `undefined` for the days before the range, 0 for no comparison. */
   readonly daysBack?: number | undefined;
 }
 
@@ -90,7 +90,7 @@ const dayDivisors = [1, 2, 3, 4, 6, 8, 12, 24];
 /** Maximum number of points in a sparkline. */
 const maxSpark = 30;
 
-/** Returns the buckets that a range touches, and the points of its sparklines, which are multiples of buckets. */
+/** Returns the buckets that a range touches, and the points of its sparklines. A point consists of whole buckets. */
 export function createGrid(range: ReportRange): Grid {
   const { from, to, step, zoned } = range;
   const starts = zoned?.starts?.map((minute) => minute * 60);
@@ -116,7 +116,7 @@ export function hoursAround({ range, comparison }: OverviewRange): Span {
   return { from: Math.floor(from / hour), to: Math.ceil(range.to / hour) };
 }
 
-/** Lists the UTC days whose users a range counts. Future days count only alone. @param now Unix ms */
+/** Lists the UTC days whose users a range counts, without future days if possible. @param now Unix ms */
 export function listDays(range: ReportRange, now: number): Days {
   const today = Math.floor(now / minuteMs / day);
   const { from, to } = countedUserDays(range);
@@ -190,18 +190,18 @@ export function bucketsBefore(
   return bounds.filter((bound) => bound <= from);
 }
 
-/** Returns the widest cells that fit into these buckets. */
+/** Returns the width of the widest cells that fit into the buckets of the previous range. */
 export function grainBefore(range: ReportRange, { before }: Comparison, horizons: Horizons) {
   return before.from < horizons.hours ? range.step : chooseGrain(range);
 }
 
-/** Maximum number of minutes to omit so that no edge of a window lies within a bucket. */
+/** Maximum number of minutes that can be omitted so that spans consist of whole buckets. */
 const mostLeftOut = 2 * day;
 
 /**
- * Finds the longest comparable spans. If the range is not over, only its past counts: at noon, today until noon is
- * compared with yesterday until noon. A span ends at the end of a bucket, so the last minutes are omitted where old
- * data is kept by hours or days.
+ * Finds the longest comparable spans. If the range is not over, only its past part is compared: at noon, today until
+ * noon with yesterday until noon. A span ends at the end of a bucket, so the last minutes are omitted where old data is
+ * kept by hours or days.
  * @param start start of the range to compare with; by default the previous range, which has the same length
  */
 export function compare({ from, to }: Span, now: number, horizons: Horizons, start?: number): Comparison | undefined {

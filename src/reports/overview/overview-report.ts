@@ -108,7 +108,7 @@ export function* overviewReport(
   });
 }
 
-/** Reads the base, and when the features were seen. A base that lacks a new series is read again. */
+/** Reads the base, and the times at which features were seen. Reads the base again if it lacks a new series. */
 function* readKnown(
   store: UsageTables,
   task: OverviewTask,
@@ -130,7 +130,7 @@ interface OverviewCounts {
   readonly against: Counts;
   readonly before: SpanTotals;
   readonly past: PastSeries | undefined;
-  /** The end of the range, which is not compared. */
+  /** The end of the range, for which there is no comparison. */
   readonly rest: SpanTotals;
 }
 
@@ -322,8 +322,8 @@ function createRows(
 }
 
 /**
- * Returns the compared checks. A feature that was first seen after the previous range began is not compared: its
- * beginning is not growth.
+ * Returns the compared checks. A feature that was first seen after the previous range began is not compared: its start
+ * would look like growth.
  */
 function describeComparison(
   number: number,

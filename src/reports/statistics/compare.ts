@@ -11,7 +11,7 @@ import {
 /** Maximum error rate of one comparison as a whole. */
 export const alpha = 0.05;
 
-/** Minimum data of each side of a difference. With less data, the figures cannot separate it from chance. */
+/** Minimum data of each side of a difference. With less data, a difference cannot be distinguished from chance. */
 export const needed = {
   /** Days with checks on both sides: a whole week, because weekdays differ. */
   days: 7,
@@ -59,8 +59,8 @@ export interface VariantComparison {
 const baseNames = ['control', 'off', 'disabled', 'false'];
 
 /**
- * Returns the default base: a variant with one of these names, or else the first variant by name. Counts do not matter,
- * so the base is the same in every range.
+ * Returns the default base: a variant with one of these names, or else the first variant by name. The base does not
+ * depend on counts, so it is the same in every range.
  */
 export function usualBase(variants: readonly string[]): string | undefined {
   const rank = (name: string) =>
@@ -70,9 +70,9 @@ export function usualBase(variants: readonly string[]): string | undefined {
 }
 
 /**
- * Returns the days on which the base and all comparable variants have checks, as indices. Every difference covers them.
- * A variant that would leave less than a week is not comparable: it has too few days. If no variant is comparable, all
- * days are returned.
+ * Returns the days on which the base and all comparable variants have checks, as indices. Every difference covers these
+ * days. A variant that would reduce them to less than a week is not comparable. If no variant is comparable, all days
+ * are returned.
  */
 export function commonDays(variants: readonly Variant[], base: string): readonly number[] {
   const against = variants.find(({ variant }) => variant === base);
@@ -95,7 +95,7 @@ type IntervalAt = typeof computeInterval;
 
 /**
  * Compares each variant with the base, over the common days.
- * @param intervalAt computes the interval; the default holds if the result is read once
+ * @param intervalAt computes the interval; the default is valid if the result is read only once
  */
 export function compare(
   variants: readonly Variant[],

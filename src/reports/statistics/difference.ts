@@ -37,8 +37,8 @@ export function estimateRate({ days, users, spread }: Side): Estimate {
 
 /**
  * Estimates the difference between the rates of two sides: the common risk difference of Mantel and Haenszel, with the
- * days as strata. Neither good days nor a split that changes from day to day count as a difference. Requires two days
- * on which both sides have checks.
+ * days as strata. Differences between days, and a split that changes from day to day, do not affect the estimate.
+ * Requires two days on which both sides have checks.
  */
 export function estimateDifference(one: Side, other: Side): Estimate {
   const terms = one.days.flatMap((day, index) => {
@@ -72,7 +72,7 @@ export function computePValue({ value, standardError, degreesOfFreedom }: Estima
 
 /**
  * Estimates a ratio of sums, with its variance by the jackknife over days.
- * @param ofPeople further variance, which days do not show
+ * @param ofPeople additional variance, which does not appear between days
  */
 function jackknife(
   terms: readonly (readonly [above: number, below: number])[],
@@ -92,8 +92,8 @@ function jackknife(
 const peoplePerObservation = 2;
 
 /**
- * Returns the variance between people. People who return every day have the same habits each day, so days do not show
- * it. Each observation counts as one person who always or never causes the event.
+ * Returns the variance between people. People who return have the same habits every day, so a comparison of days does
+ * not show this variance. Each observation counts as one person who always or never causes the event.
  */
 export function varianceOfPeople(rate: number, users: number, spread?: number): number {
   return ((spread ?? (rate <= 1 ? rate * (1 - rate) : rate)) * peoplePerObservation) / users;

@@ -57,7 +57,7 @@ const precision = 1e-15;
 function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  // The fraction converges fast only on this side of the mean (DLMF 8.17.4).
+  // The fraction converges fast only for x below the mean (DLMF 8.17.4).
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
   const logBeta = logGamma(a) + logGamma(b) - logGamma(a + b);
   const front = Math.exp(a * Math.log(x) + b * Math.log1p(-x) - logBeta) / a;

@@ -21,14 +21,14 @@ export interface LevelShift {
 
 /** Number of days of the level before. Two weeks contain each weekday twice. */
 const before = { least: 3, most: 14 };
-/** Number of days that the new level must last. */
+/** Number of days for which the new level must last. */
 const lasting = 2;
 /** Maximum distance in days between the last day before and the last day after. */
 const maxSpan = 7;
 
 /**
- * The probability of a shift where there is none, for one figure and day. A thousand features with three variants have
- * some 300 000 figures in 100 days.
+ * The probability of a false shift, for one figure and day. A thousand features with three variants have some 300 000
+ * figures in 100 days.
  */
 const alpha = 1e-6;
 
@@ -38,8 +38,8 @@ const critical = Array.from({ length: before.most + lasting }, (_, degrees) =>
 
 /**
  * Finds the days on which figures moved to another level. The days before and the days after are compared by Student's
- * t-test with a common variance, which is at least the variance of counting. One day between them is omitted, because
- * it can have both levels. Days are read in order, and a shift depends on the next two days only, so later days do not
+ * t-test with a common variance, which is at least the variance of counting. One day between these periods is omitted,
+ * because it can have both levels. A shift depends only on earlier days and the next two days, so later days do not
  * change it.
  */
 export function levelShifts(levels: DailyLevels): readonly LevelShift[] {
@@ -107,7 +107,7 @@ function compare(
   for (let index = start; index < at; index += 1) from += value(index) / count;
   for (let index = at + 1; index <= at + lasting; index += 1) to += value(index) / lasting;
   const distance = Math.abs(to - from);
-  // Most days return here.
+  // Most days have no shift, so this check comes first.
   if (distance < least) return { from, to, deviation: 0, isClear: false };
   for (let index = start; index <= at + lasting; index += 1) {
     if (index === at) continue;

@@ -2,11 +2,11 @@ import type { Estimate } from './difference.ts';
 import { criticalValue, upperTail } from './distributions.ts';
 
 /**
- * Computes a confidence interval of an estimate that holds on every day, even if the result is read every day. It is
- * the asymptotic confidence sequence by Robbins' normal mixture (I. Waudby-Smith and others, "Time-uniform central
- * limit theory and asymptotic confidence sequences", 2024, theorem 2.2). It is the interval of the mixture sequential
- * probability ratio test (R. Johari and others, "Peeking at A/B tests", 2017). Student's t replaces the normal
- * distribution, because the variance of few days is uncertain.
+ * Computes a confidence interval of an estimate that holds on every day, even if the result is read every day. The
+ * interval is the asymptotic confidence sequence by Robbins' normal mixture (I. Waudby-Smith and others, "Time-uniform
+ * central limit theory and asymptotic confidence sequences", 2024, theorem 2.2). It is the interval of the mixture
+ * sequential probability ratio test (R. Johari and others, "Peeking at A/B tests", 2017). Student's t replaces the
+ * normal distribution, because the variance of few days is uncertain.
  * @param progress share of the plan that is over, above 0; the interval is narrowest near 1
  */
 export function sequentialInterval(

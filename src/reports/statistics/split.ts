@@ -19,14 +19,14 @@ export interface MeasuredSplit {
 const least = { users: 100, each: 5, checks: 1000 };
 
 const significant = 0.001;
-/** Minimum deviation that matters, even if many users make a smaller one significant. */
+/** Minimum deviation that matters. With many users, smaller deviations are significant but negligible. */
 const practical = { points: 0.01, part: 0.1 };
 /** Minimum deviation of checks that counts, because checks are not independent. */
 const pointsOfChecks = 0.05;
 
 /**
- * Compares the users of each variant with the intended split. It is off if the deviation is neither due to chance nor negligible, or if
- * other variants have more than a hundredth of the users.
+ * Compares the users of each variant with the intended split. The split is off if its deviation is neither due to
+ * chance nor negligible, or if other variants have more than a hundredth of the users.
  * @param sketchError relative standard error of each count
  */
 export function checkUsers(sides: readonly Side[], sketchError: number): MeasuredSplit {
@@ -46,7 +46,7 @@ export function checkUsers(sides: readonly Side[], sketchError: number): Measure
 }
 
 /**
- * Compares the checks of each variant with the intended split, where users are not counted. One user can cause many
+ * Compares the checks of each variant with the intended split, if users are not counted. One user can cause many
  * checks, so only large deviations count.
  */
 export function checkChecks(sides: readonly Side[]): MeasuredSplit {
@@ -91,7 +91,7 @@ export function sampleRatioP(shares: readonly Share[], sketchError: number): num
     const expected = (users * weight) / weights;
     return { seen, share: weight / weights, variance: expected + (sketchError * expected) ** 2 };
   });
-  // The number of all users, estimated from the counts weighted by their precision.
+  // Estimates the number of all users from the counts, weighted by their precision.
   const all =
     sides.reduce((sum, { seen, share, variance }) => sum + (share * seen) / variance, 0) /
     sides.reduce((sum, { share, variance }) => sum + share ** 2 / variance, 0);

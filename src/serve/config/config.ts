@@ -22,7 +22,7 @@ export interface ConfigSources {
   readonly cores?: number;
 }
 
-/** @param by names the source in a message; empty for an option */
+/** @param by names the source in a message. `by` is empty for an option */
 interface GivenSetting {
   readonly raw: unknown;
   readonly by: string;
@@ -33,7 +33,10 @@ type CheckedSettings = Map<keyof Settings, GivenSetting & { readonly value: stri
 const prefix = 'FLAGMETER_';
 const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
 
-/** Settings that are secrets or name a file with one. A value can be the secret by mistake, so it is never shown. */
+/**
+ * Settings that are secrets, or that name a file with a secret. The value can be the secret by mistake, so no message
+ * shows it.
+ */
 const mayBeSecret: ReadonlySet<keyof Settings> = new Set([
   ...(['tlsCert', 'tlsKey'] as const),
   ...(['postgres', 'postgresFile', 'postgresKeyFile', 'backupKeyFile'] as const),
@@ -72,9 +75,9 @@ export function loadConfig({ argv, env, readFile, cores = usableCores() }: Confi
 }
 
 /**
- * Returns the number of front-end threads. Such a thread handles packets only, and forwards other requests, which
- * reduces their speed by a fifth to a third. A thread is useful only on a listener of the metrics host, and only with
- * cores that the main thread and the journal do not use.
+ * Returns the number of front-end threads. A front-end thread handles only packets. It forwards other requests, which
+ * reduces the rate of these requests by a fifth to a third. A front-end thread is useful only on a listener of the
+ * metrics host, and only with cores that the main thread and the journal do not use.
  */
 function threadsFor(cores: number, checked: CheckedSettings): number {
   return isMetricsAlone(checked) && cores > 3 ? Math.floor(cores / 2) : 0;
@@ -125,7 +128,7 @@ function isServiceLink(name: string): boolean {
   return serviceLink.test(name) && !settings.some(({ variable }) => variable === name);
 }
 
-/** Reads the environment. An empty variable counts as unset, because compose files omit a setting this way. */
+/** Reads the environment. An empty variable counts as unset, because compose files leave omitted settings empty. */
 function fromEnvironment(env: ConfigSources['env']): Layer {
   const layer: Layer = new Map();
   for (const [name, raw] of Object.entries(env)) {
@@ -176,7 +179,7 @@ function must({ schema }: Setting): string {
     : `be a whole number, at least ${minimum}${unit}`;
 }
 
-/** Checks relations between two settings. An error names the first setting of a pair. */
+/** Checks relations between two settings. An error names the first of the two settings. */
 function checkRelations(checked: CheckedSettings): void {
   const relations = [
     ['queueLowPackets', 'below', 'queueHighPackets'],
@@ -307,7 +310,10 @@ function whereBroken(text: string): string {
   return ` (line ${before.length}, column ${before.at(-1)!.length + 1}: ${reason})`;
 }
 
-/** Settings whose files hold secrets. A PostgreSQL key file that everyone can read is refused when it is loaded. */
+/**
+ * Settings whose files hold secrets. The PostgreSQL key file is not in this list: if everyone can read it, loading it
+ * fails.
+ */
 const secretFiles = ['postgresFile', 'tlsKey', 'otlpHeadersFile', 'backupS3Credentials'] as const;
 
 export function warnOfOpenFiles(config: Config, log: Pick<Log, 'warn'>): void {

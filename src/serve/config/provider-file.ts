@@ -18,7 +18,10 @@ const option = 'identity-providers';
 
 const { clientSecret: _, ...fields } = NewIdentityProvider.properties;
 
-/** An entry of the file: the fields of the API, with the client secret in a file of its own. Ids of the API contain `_`. */
+/**
+ * An entry of the file. It has the fields of the API, but names a separate file with the client secret. Ids of the API
+ * contain `_`.
+ */
 const Entry = Type.Object(
   { ...fields, id: Type.String(), clientSecretFile: Type.Optional(Type.String()) },
   { additionalProperties: false },

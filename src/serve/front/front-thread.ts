@@ -116,7 +116,9 @@ export class FrontThread {
     await this.#core?.intake.settled();
   }
 
-  /** See `Lane.barrier`. Packets whose body is still arriving count as later packets: they see the updates so far. */
+  /**
+   * See `Lane.barrier`. A packet whose body is still arriving counts as a later packet: it sees the current updates.
+   */
   async barrier(application: number): Promise<void> {
     this.#updates?.catchUp();
     await this.#core?.intake.findLane(application).barrier(application);
@@ -289,7 +291,10 @@ class FrontCore {
   }
 }
 
-/** True if too much of the journal is unfolded. Checked here too, because the main thread can be busy. */
+/**
+ * True if the journal has too many unfolded frames. Each thread checks this itself, because the main thread can be
+ * busy.
+ */
 function isLate({ unfoldedBytes }: ProducerCommitter): boolean {
   return unfoldedBytes > maxUnfoldedBytes;
 }

@@ -76,7 +76,7 @@ interface ServingState {
 /** Interval between checks of the clock and of the admission of packets, ms. */
 const lookEveryMs = 50;
 
-/** The front-end threads of a service, as the main thread sees them. If there are none, every method does nothing. */
+/** The front-end threads of a service, as the main thread sees them. Without threads, every method does nothing. */
 export class FrontThreads {
   readonly #threads: readonly Thread[];
   readonly #queues: SharedArrayBuffer;
@@ -93,7 +93,7 @@ export class FrontThreads {
   #isClosing = false;
 
   /**
-   * Starts the threads, which load their modules. They listen once `begin` is called.
+   * Starts the threads, which load their modules. The threads listen once `begin` is called.
    * @param listener the main thread's listener whose address the threads share; if it is `undefined`, no thread is
    * started
    */
@@ -125,7 +125,7 @@ export class FrontThreads {
     return this.#threads.map(({ delays }, at) => ({ name: `front-${at + 1}`, delays }));
   }
 
-  /** Resolves when the threads listen. Call it before the first packet is counted. */
+  /** Resolves when the threads listen. Call this before the first packet is counted. */
   async begin(owner: FrontOwner, totals: RequestTotals): Promise<void> {
     if (this.#threads.length === 0) return;
     const durable = new DurableSeries(owner.counting.dictionary);
@@ -140,7 +140,7 @@ export class FrontThreads {
     await Promise.all(this.#threads.map(({ calls }, at) => calls.call('begin', createInitialState(owner, at))));
   }
 
-  /** Applies the updates that the threads have published. Call it before a request that shows these updates. */
+  /** Applies the updates that the threads have published. Call this before a request that shows these updates. */
   catchUp(): void {
     for (const { toMain } of this.#threads) toMain.catchUp();
   }
@@ -156,7 +156,10 @@ export class FrontThreads {
     await this.#each('settled');
   }
 
-  /** Resolves when all earlier packets of an application in these threads, and their ledger counts, are on disk or refused. */
+  /**
+   * Resolves when all earlier packets of an application in these threads, and their ledger counts, are on disk or
+   * refused.
+   */
   async barrier(application: number): Promise<void> {
     if (this.#isClosing) return;
     await Promise.all(this.#threads.map(({ calls }) => calls.call('barrier', application)));
@@ -191,8 +194,8 @@ export class FrontThreads {
   }
 
   /**
-   * Stops accepting, and finishes accepted requests. Forwarded requests need the main thread until then. A thread has
-   * possibly ended already.
+   * Stops accepting connections, and finishes accepted requests. Keep the main thread running until then, because it
+   * serves forwarded requests. A thread can have ended already.
    */
   async stopListening(graceMs: number): Promise<void> {
     await Promise.allSettled(this.#threads.map(({ calls }) => calls.call('stopListening', graceMs)));

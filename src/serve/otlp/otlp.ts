@@ -11,8 +11,8 @@ import { SampledTraces } from './sampled-traces.ts';
 import { type PushDeps, UsagePush } from './usage-push.ts';
 
 /*
- * src/serve/otlp: sends usage, and traces of requests, to an OpenTelemetry collector. This folder is loaded only if a collector is
- * configured.
+ * src/serve/otlp: sends usage, and traces of requests, to an OpenTelemetry collector. This folder is loaded only if a
+ * collector is configured.
  */
 
 /** Maximum number of waiting spans: spans of five seconds. */
@@ -23,7 +23,7 @@ export interface Collector {
   readonly traces: RequestTraces | undefined;
   /** Starts the span of a webhook delivery, if it is traced. */
   readonly traceDelivery: TraceDelivery | undefined;
-  /** Starts sending usage at an interval. @returns a function that stops it after the current round */
+  /** Starts sending usage at an interval. @returns a function that stops sending after the current round */
   start(): () => Promise<void>;
   close(): Promise<void>;
 }

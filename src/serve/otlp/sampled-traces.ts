@@ -29,7 +29,7 @@ interface TraceSettings {
   readonly random?: () => number;
 }
 
-/** Maximum number of traced requests a second. It is limited because anyone can send a `traceparent`. */
+/** Maximum number of traced requests a second. The number is limited because any client can send a `traceparent`. */
 const maxPerSecond = 100;
 
 /**

@@ -96,8 +96,8 @@ export class UsagePush {
 
 /**
  * True if this machine sends usage. The nodes all have the same counts; the sender is the connected node with the
- * lowest directory id. While nodes disagree, two of them can send the same points, or none sends any. Nothing is lost,
- * because sums are cumulative.
+ * lowest directory id. While nodes disagree, two nodes can send the same points, or no node sends points. Nothing is
+ * lost, because sums are cumulative.
  */
 export function isSender(status: Pick<UsageStoreStatus, 'directory' | 'postgres' | 'nodes'> | undefined): boolean {
   if (status === undefined) return true;
@@ -115,8 +115,8 @@ interface PushedUsage {
 }
 
 /**
- * Usage as OpenTelemetry metrics. Sums are cumulative from the beginning of the month. No attribute names the sending machine, so a
- * point that two machines send counts once.
+ * Usage as OpenTelemetry metrics. Sums are cumulative from the beginning of the month. No attribute names the sending
+ * machine, so a point that two machines send counts once.
  */
 function usageMetrics({ application, usage, gauges, since, at }: PushedUsage): ResourceMetrics {
   const { id, name, teamId } = application;

@@ -91,7 +91,7 @@ export class HotCells<T> {
     }
   }
 
-  /** Drops everything, including unwritten changes. After a failed commit, only the store is right. */
+  /** Drops everything, including unwritten changes. After a failed commit, only the data in the store is right. */
   forget(): void {
     this.#buckets.clear();
     this.#touched = [];
@@ -198,7 +198,7 @@ export class HotCounts {
     return this.#ofEnvironment;
   }
 
-  /** Changes the roll-up state of an environment. It is written with the next `put`. */
+  /** Changes the roll-up state of an environment. The state is written with the next `put`. */
   updateRollUpState(environment: number, moved: Partial<RollUpState>): void {
     this.#ofEnvironment = { ...this.getRollUpState(environment), ...moved };
     this.#carried.set(environment, this.#ofEnvironment);
@@ -239,7 +239,10 @@ export class HotCounts {
     this.#ofEnvironment = carried;
   }
 
-  /** Adds late counts to the wider cells if their cell is rolled up. Counts for an hour or a day are in no narrower cell. */
+  /**
+   * Adds late counts to the wider cells if their cell is rolled up. Counts for an hour or a day are in no narrower
+   * cell.
+   */
   #addLate(ref: number, width: BucketWidth, minute: number, counts: Counts): void {
     const { hours, minutesFrom, hoursFrom, late } = this.#ofEnvironment;
     if (!this.#late.has(this.#environment)) {

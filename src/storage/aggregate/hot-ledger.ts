@@ -25,8 +25,8 @@ interface HotRow {
 }
 
 /**
- * A cache of the ledger rows in use, so that each row is written once however many lines it gets. Each new row also deletes some
- * of the application's expired rows.
+ * A cache of the ledger rows in use. A transaction writes each row once, regardless of the number of its lines. Each
+ * new row also deletes some of the application's expired rows.
  */
 export class HotLedger {
   readonly #store: UsageTables;
@@ -36,7 +36,9 @@ export class HotLedger {
   /** Bounds by application and hour. */
   readonly #bounds = new Map<string, LedgerBound>();
 
-  /** @param isBounded true to bound the rows of an hour here: several threads can each have opened the maximum */
+  /**
+   * @param isBounded true to bound the rows of an hour here, because several threads can each have opened the maximum
+   */
   constructor(store: UsageTables, isBounded = false) {
     this.#store = store;
     this.#isBounded = isBounded;
@@ -78,7 +80,7 @@ export class HotLedger {
     return row;
   }
 
-  /** The line that counts in place of a new row beyond the bound; `undefined` if the row fits. */
+  /** The line that is counted in place of a new row beyond the bound; `undefined` if the row fits. */
   #otherThan(line: LedgerLine): LedgerLine | undefined {
     const dimensions = decodeDimensions(line.subject);
     const bound = this.#getBound(line);
@@ -88,7 +90,7 @@ export class HotLedger {
     return undefined;
   }
 
-  /** The bound of an hour. It includes the rows that are stored or were opened since. */
+  /** The bound of an hour. The bound includes the rows that are stored or were opened since. */
   #getBound({ application, hour }: LedgerLine): LedgerBound {
     const name = `${application} ${hour}`;
     const known = this.#bounds.get(name);
@@ -107,10 +109,12 @@ export class HotLedger {
 
 /** Maximum number of senders per application and hour that are shown by name. All others count as `surplusName`. */
 export const sendersPerHour = 50;
-/** Maximum number of rows per application and hour. Beyond it, new senders count as `surplusName`. */
+/** Maximum number of rows per application and hour. Beyond the maximum, new senders count as `surplusName`. */
 const rowsPerHour = 1000;
 
-/** The bound on the ledger rows of one application in one hour, because unauthenticated senders choose their content. */
+/**
+ * The bound on the ledger rows of one application in one hour, because unauthenticated senders choose their content.
+ */
 export class LedgerBound {
   #rows = 0;
   readonly #senders = new Set<string>();

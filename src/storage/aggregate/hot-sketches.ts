@@ -61,7 +61,10 @@ export class HotSketches {
     return this.#recentBytes + this.#oldBytes;
   }
 
-  /** Adds a user, inside a transaction: without room, it writes the pending changes. @param day since the epoch, UTC */
+  /**
+   * Adds a user, inside a transaction. If the memory is full, the call writes the pending changes. @param day since the
+   * epoch, UTC
+   */
   add(ref: number, day: number, high: number, low: number): void {
     const coupon = createCoupon(high, low);
     const hot = this.#chunkAt(ref, day, getChunkNumber(coupon));
@@ -131,7 +134,7 @@ export class HotSketches {
     this.#recentBytes = 0;
   }
 
-  /** Moves a sketch into the recent generation, from the old generation or as an empty sketch. */
+  /** Returns a sketch in the recent generation. The sketch is moved from the old generation, or is new and empty. */
   #open(ref: number, day: number): HotSketch {
     const known = this.#old.get(day)?.get(ref);
     const sketch = known ?? { ref, day, chunks: new Array(chunksPerSketch), bytes: sketchBytes };

@@ -43,7 +43,7 @@ export function createHotTables(store: UsageTables, taken = false): HotTables {
   };
 }
 
-/** Adds a user of a series in a minute (since the epoch). Call it in a transaction. */
+/** Adds a user of a series in a minute (since the epoch). Call this in a transaction. */
 export function addUser(
   hot: Pick<HotTables, 'seen' | 'sketches' | 'counts'>,
   ref: number,
@@ -67,7 +67,9 @@ export function countUser(
   counts.noteUser(ref, minute);
 }
 
-/** Progress of the sweep in an environment. `from` is the next ordinal, `undefined` once the day's sweep is complete. */
+/**
+ * Progress of the sweep in an environment. `from` is the next ordinal, `undefined` once the day's sweep is complete.
+ */
 interface Visit {
   readonly day: number;
   readonly from: number | undefined;
@@ -75,7 +77,7 @@ interface Visit {
 
 const dayMs = 86_400_000;
 
-/** Forgets senders that were not seen for long. Sweeps all senders of an environment once a day. */
+/** Forgets senders that were not seen for a long time. Sweeps all senders of an environment once a day. */
 class SenderSweep {
   readonly #store: UsageTables;
   readonly #visits = new Map<number, Visit>();
@@ -84,7 +86,10 @@ class SenderSweep {
     this.#store = store;
   }
 
-  /** Continues in an environment, in a transaction. @param now Unix ms @returns the number of records; 0 at the end */
+  /**
+   * Continues the sweep of an environment, in a transaction. @param now Unix ms @returns the number of records; 0 at
+   * the end
+   */
   step(environment: number, now: number, limit: number): number {
     const day = Math.floor(now / dayMs);
     const visit = this.#visits.get(environment);
@@ -96,7 +101,7 @@ class SenderSweep {
   }
 }
 
-/** Forgets running totals that were not received for long. Sweeps all of them once a day. */
+/** Forgets running totals that were not received for a long time. Sweeps all totals once a day. */
 class TotalSweep {
   readonly #store: UsageTables;
   #day = -1;
@@ -106,7 +111,10 @@ class TotalSweep {
     this.#store = store;
   }
 
-  /** Continues; call it in a transaction. @param now Unix ms @returns the number of records visited; 0 at the end */
+  /**
+   * Continues the sweep. Call this in a transaction. @param now Unix ms @returns the number of visited records; 0 at
+   * the end
+   */
   step(now: number, limit: number): number {
     const day = Math.floor(now / dayMs);
     if (day !== this.#day) {
@@ -128,7 +136,7 @@ interface HotBlock {
   touched: boolean;
 }
 
-/** First-seen and last-seen times of the series in use. Only changes are written: a block per minute. */
+/** First-seen and last-seen times of the series in use. Each block is written at most once per minute. */
 class HotSeenTimes {
   readonly #store: UsageTables;
   readonly #blocks = new Map<number, HotBlock>();
@@ -138,7 +146,10 @@ class HotSeenTimes {
     this.#store = store;
   }
 
-  /** The first call sets when a series was first seen. Late reports and senders with wrong clocks do not move that time back. */
+  /**
+   * The first call sets when a series was first seen. Late reports and senders with wrong clocks do not move that time
+   * back.
+   */
   record(ref: number, minute: number): void {
     const block = this.#getBlock(ref);
     const at = (ref % cellsPerBlock) * seenWidth;

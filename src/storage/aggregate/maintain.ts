@@ -34,7 +34,7 @@ import { mergeMeasurement } from './merge.ts';
 export type Maintenance = RetentionStep | DeletionStep;
 
 interface Step {
-  /** Maximum number of records to touch. It bounds the time that a batch waits for the step. */
+  /** Maximum number of records to touch. The limit bounds the time that a batch waits for the step. */
   readonly limit: number;
 }
 
@@ -75,13 +75,13 @@ function retentions(store: UsageTables, hot: HotTables, step: RetentionStep): re
   ];
 }
 
-/** One task of an upkeep step. It touches at most `room` records. @returns the number of records touched */
+/** One task of an upkeep step, which touches at most `room` records. @returns the number of records touched */
 export type Chore = (room: number) => number;
 
 /**
- * The chores that remove all data of a deleted application or environment. Nothing must write to it by then, because
- * the memory of workers is not searched for its data. The ledger belongs to the application, so deleting an environment
- * keeps it. The messages of the last minutes contain no personal data and expire.
+ * The chores that remove all data of a deleted application or environment. Call this once no thread writes such data,
+ * because the memory of workers is not searched for it. The ledger belongs to the application, so deleting an
+ * environment keeps the ledger. The messages of the last minutes contain no personal data and expire.
  */
 export function erasures(store: UsageTables, { application, environments, whole }: Deletion): readonly Chore[] {
   const { counts, carried, measurements, sketches, seen, senders, series } = store;
@@ -103,7 +103,7 @@ export function erasures(store: UsageTables, { application, environments, whole 
 
 /**
  * Moves the oldest measurements past a horizon into buckets of the next width, and deletes measurements past the last
- * horizon. Sums over whole buckets stay the same, to the last bit. Call it in a transaction.
+ * horizon. Sums over whole buckets stay the same, to the last bit. Call this in a transaction.
  * @param limit maximum number of blocks to move; bounds how long a batch waits
  * @returns blocks moved: fewer than `limit` if none are left
  */
@@ -147,7 +147,7 @@ const dayBucket: Bucket = { width: bucketWidth.day, minutes: minutesPerDay };
 const perRecord = 8;
 
 /**
- * Rolls up counts to the next width: completed minutes to their hours, completed hours to their days. Call it in a
+ * Rolls up counts to the next width: completed minutes to their hours, completed hours to their days. Call this in a
  * transaction.
  * @param before the minute (since the epoch) up to which buckets are complete
  * @param limit bounds the time that a batch waits
@@ -198,7 +198,7 @@ function rollUpWidth(
 }
 
 /**
- * Deletes the oldest rolled-up blocks past their horizon. Call it in a transaction.
+ * Deletes the oldest rolled-up blocks past their horizon. Call this in a transaction.
  * @returns the number of blocks deleted, at most `limit`
  */
 export function expire(

@@ -25,7 +25,7 @@ export function addValue(into: Measurement, value: number, at: number): void {
   if (value > into.max) into.max = value;
 }
 
-/** Adds another cell of the same series. `from` is the later one. */
+/** Adds another cell of the same series. `from` is the later cell. */
 export function mergeMeasurement(into: Measurement, from: Measurement): void {
   into.sum = clamp(into.sum + from.sum);
   into.count += from.count;

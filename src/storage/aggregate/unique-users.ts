@@ -50,16 +50,16 @@ export function* countUniqueUsers(
 const noise = 0.04;
 
 /**
- * Limits an estimate for a series or a group to the estimate for the environment, if it exceeds that only by an error
- * of the estimates. It is greater in fact if reports name users of features but not of the environment.
+ * Limits an estimate for a series or a group to the estimate for the environment, if the difference can be an error of
+ * the estimates. A larger estimate is real: reports can name users of features but not of the environment.
  */
 function limitToWhole(whole: number, part: number): number {
   return part > whole && part <= whole * (1 + noise) ? whole : part;
 }
 
 /**
- * Limits an estimate of the users of any of several series. It is at least the greatest of their estimates, and at most
- * their sum. Independent estimates could violate both.
+ * Limits an estimate of the users of any of several series. The result is at least the greatest estimate of a series,
+ * and at most the sum of the estimates. Independent estimates could violate both limits.
  */
 function within(union: number, parts: readonly number[]): number {
   const sum = parts.reduce((total, each) => total + each, 0);
@@ -131,7 +131,7 @@ export class UserUnions {
     this.#store = store;
   }
 
-  /** @returns unions by ordinal. They can be cached: do not add to them. */
+  /** @returns unions by ordinal. A union can be cached: do not add to it. */
   *of(environment: number, days: Days, ordinals: readonly number[]): Reading<ReadonlyMap<number, HyperLogLog>> {
     const store = this.#store;
     store.lmdb.resetReadTxn(); // The next read includes everything committed so far.

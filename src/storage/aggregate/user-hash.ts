@@ -4,7 +4,10 @@ export interface Hash64 {
   readonly low: number;
 }
 
-/** Hashes the identity by which the application knows a user. @param identity any string; a lone surrogate counts as U+FFFD */
+/**
+ * Hashes the identity by which the application knows a user. @param identity any string; a lone surrogate counts as
+ * U+FFFD
+ */
 export function hashIdentity(identity: string): Hash64 {
   return hash(`identity:${identity}`);
 }
@@ -32,9 +35,9 @@ const c3 = 0x38b34ae5;
 const c4 = 0xa1e38b93;
 
 /**
- * The first 64 bits of MurmurHash3 x86_128 with seed 0 (A. Appleby, SMHasher). It must never change, because stored sketches
- * depend on every bit. It uses only 32-bit arithmetic, without BigInt or WebAssembly. An identity takes 0.1 µs in Bun, where
- * XXH64 from hash-wasm takes 0.25 µs.
+ * The first 64 bits of MurmurHash3 x86_128 with seed 0 (A. Appleby, SMHasher). The function must never change, because
+ * stored sketches depend on every bit. It uses only 32-bit arithmetic, without BigInt or WebAssembly. In Bun, hashing
+ * an identity takes 0.1 µs; XXH64 from hash-wasm takes 0.25 µs.
  * @param bytes the first `length` of them are hashed
  */
 export function murmur3(bytes: Uint8Array, length: number): Hash64 {
@@ -74,7 +77,7 @@ function word(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** Reads a word as above near the end of the input; bytes beyond the end are zero. */
+/** Reads a word as above near the end of the input. Bytes beyond the end are zero. */
 function lastWord(bytes: Uint8Array, at: number, end: number): number {
   if (at + 4 <= end) return word(bytes, at);
   let value = 0;

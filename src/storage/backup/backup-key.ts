@@ -5,7 +5,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 const leastBytes = 32;
 const mostBytes = 64 * 1024;
 
-/** Domain separation: if the key is used for another purpose as well, the MACs there differ. */
+/** Domain separation. If the key is also used for another purpose, the MACs of that purpose differ. */
 const purpose = 'flagmeter backup 1';
 
 /** The key that authenticates backups (HMAC-SHA-256). Only holders of the key can alter a backup undetected. */
@@ -38,7 +38,7 @@ export function readBackupKey(file: string): BackupKey {
   const key = content.at(-1) === 0x0a ? content.subarray(0, -1) : content;
   if (key.length < leastBytes)
     throw new Error(
-      `Cannot use --backup-key-file ${file}: it has ${key.length} bytes, and a key has at least ${leastBytes}; openssl rand -hex 32 >${file} makes one`,
+      `Cannot use --backup-key-file ${file}: it has ${key.length} bytes, and a key has at least ${leastBytes}; create a key with openssl rand -hex 32 >${file}`,
     );
   return new BackupKey(key);
 }
@@ -54,7 +54,7 @@ function read(file: string): { readonly content: Buffer; readonly mode: number }
   } catch (error) {
     const { code = 'error' } = error as NodeJS.ErrnoException;
     throw new Error(
-      `Cannot read --backup-key-file (${code}): it must name a file of at most 64 KiB that this user may read`,
+      `Cannot read --backup-key-file (${code}): the option must name a file of at most 64 KiB that this user can read`,
     );
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);

@@ -168,14 +168,14 @@ const remedies: Readonly<Record<string, string>> = {
   AccessDenied: 'these credentials do not permit listing, writing and deleting there',
   ExpiredToken: 'the session token expired',
   InvalidAccessKeyId: 'the access key is unknown',
-  NoSuchBucket: 'create it first, or correct --backup-to',
+  NoSuchBucket: 'create the bucket first, or correct --backup-to',
   RequestTimeTooSkewed: 'correct the clock of this machine',
   SignatureDoesNotMatch: 'the secret does not match the access key, or the region is wrong',
 };
 
 function refusal(status: number, code: string): string {
   const isElsewhere = status >= 300 && status < 400;
-  const remedy = isElsewhere ? 'it is in another region or at another address' : remedies[code];
+  const remedy = isElsewhere ? 'the bucket is in another region or at another address' : remedies[code];
   return `The bucket responded with ${`${status} ${code}`.trim()}${remedy === undefined ? '' : `: ${remedy}`}`;
 }
 
@@ -192,8 +192,8 @@ const maxParts = 9000;
 const waiting = 'backup.upload';
 
 /**
- * Keeps backups in a bucket. A backup is first written to the data directory, so that the store is read at the speed of the disk
- * rather than the network.
+ * Keeps backups in a bucket. A backup is first written to the data directory, so that the store is read at the speed of
+ * the disk rather than the network.
  * @param to `s3://BUCKET/PREFIX`
  */
 export function bucketDestination(to: string, settings: S3Settings, data: string, signal: AbortSignal): Destination {
@@ -274,9 +274,9 @@ const names = {
 } as const;
 
 /**
- * Reads the credentials from a file of lines `name = value`, as AWS uses it, or from the environment. They are read for
- * each backup.
- * @throws {Error} if they are missing; the message does not contain them
+ * Reads the credentials from a file of lines `name = value`, as AWS uses it, or from the environment. The credentials
+ * are read for each backup.
+ * @throws {Error} if credentials are missing. The message does not contain credentials
  */
 export function readCredentials(
   file: string | undefined,

@@ -39,8 +39,8 @@ import type { Pace } from './pace.ts';
 
 /**
  * Checks the pages of the files of a data directory, the records of their tables with their references, the sums of
- * counts, and the frames of its journals. Nothing else must use the directory. Tables of a store with an earlier layout
- * are not read.
+ * counts, and the frames of its journals. No other process must use the directory. Tables of a store with an earlier
+ * layout are not read.
  * @returns true if no fault was found
  * @throws {Error} if a later version wrote a store
  */
@@ -142,7 +142,7 @@ async function checkJournals(
   const isUsed = isJournalled(lmdb, layout);
   if (isUsed && lanes.length === 0) {
     const file = isSpool ? join(getJournalsDirectory(data), spoolLane) : getJournalsDirectory(data);
-    const words = 'missing: the packets of the last seconds before the server ended are lost with it';
+    const words = 'missing: the packets of the last seconds before the server ended are lost';
     tell({ file, isSound: false, words });
   }
   for (const lane of lanes) {
@@ -179,7 +179,7 @@ async function check(place: JournalPlace, isUsed: boolean, folded: number, pace:
   }
   const amount = `${frames} ${frames === 1 ? 'frame' : 'frames'} (${(bytes / 1024).toFixed(1)} KiB)`;
   const rest =
-    frames === 0 ? 'and the store has all of its frames' : `${amount} not yet in the store: the next start adds them`;
+    frames === 0 ? 'and all frames are in the store' : `${amount} not yet in the store; the server adds them at startup`;
   if (incomplete === undefined) return { file: directory, isSound: true, words: `in order, ${rest}` };
   // A power loss is not damage.
   const { segment, offset } = incomplete;
@@ -214,38 +214,38 @@ const sequences = {
 const rules: {
   readonly [Name in TableName]?: (record: AccountRecords[Name], key: string, all: Accounts) => string | false;
 } = {
-  teams: ({ id }, key) => id !== key && 'it is under another id',
+  teams: ({ id }, key) => id !== key && 'the record is under another id',
   users: ({ id, teams, primaryTeam }, key, all) =>
-    (id !== key && 'it is under another id') ||
-    (!teams.includes(primaryTeam) && 'its primary team is not among its teams') ||
-    (!teams.every((team) => all.has('teams', team)) && 'one of its teams does not exist'),
+    (id !== key && 'the record is under another id') ||
+    (!teams.includes(primaryTeam) && 'the primary team is not among the teams of the user') ||
+    (!teams.every((team) => all.has('teams', team)) && 'a team of the user does not exist'),
   apiKeys: ({ clientId, teamId }, key, all) =>
-    (clientId !== key && 'it is under another id') || (!all.has('teams', teamId) && 'its team does not exist'),
+    (clientId !== key && 'the record is under another id') || (!all.has('teams', teamId) && 'the team does not exist'),
   clients: ({ clientId, teamId }, key, all) =>
-    (clientId !== key && 'it is under another id') ||
-    (teamId !== null && !all.has('teams', teamId) && 'its team does not exist'),
+    (clientId !== key && 'the record is under another id') ||
+    (teamId !== null && !all.has('teams', teamId) && 'the team does not exist'),
   applications: ({ id, teamId }, key, all) =>
-    (id !== key && 'it is under another id') || (!all.has('teams', teamId) && 'its team does not exist'),
+    (id !== key && 'the record is under another id') || (!all.has('teams', teamId) && 'the team does not exist'),
   applicationKeys: ({ hash, applicationId }, key, all) =>
-    (hash !== key && 'it is under another hash') ||
-    (!all.has('applications', applicationId) && 'its application does not exist'),
+    (hash !== key && 'the record is under another hash') ||
+    (!all.has('applications', applicationId) && 'the application does not exist'),
   features: ({ applicationId, name }, key, all) => declaration(applicationId, name, key, all),
   metrics: ({ applicationId, name }, key, all) => declaration(applicationId, name, key, all),
   codeScans: ({ applicationId, repository }, key, all) => declaration(applicationId, repository, key, all),
-  notes: (notes) => !Array.isArray(notes) && 'it is malformed',
-  audit: ({ number }, key) => Number(key) !== number && 'it is under another number',
+  notes: (notes) => !Array.isArray(notes) && 'the record is malformed',
+  audit: ({ number }, key) => Number(key) !== number && 'the record is under another number',
   sessions: ({ userId }, key, all) =>
-    !all.has('userSessions', `${userId}.${key}`) && 'it is missing from the sessions of its user',
-  signingKeys: ({ kid }, key) => kid !== key && 'it is under another id',
-  webhooks: ({ id }, key) => id !== key && 'it is under another id',
+    !all.has('userSessions', `${userId}.${key}`) && 'the session is missing from the sessions of the user',
+  signingKeys: ({ kid }, key) => kid !== key && 'the record is under another id',
+  webhooks: ({ id }, key) => id !== key && 'the record is under another id',
   webhookDeliveries: ({ webhookId, number }, key) =>
     (!key.startsWith(`${webhookId}.`) || Number(key.slice(webhookId.length + 1)) !== number) &&
-    'it is under another number',
+    'the record is under another number',
 };
 
 function declaration(applicationId: string, name: string, key: string, all: Accounts): string | false {
-  if (key !== `${applicationId} ${name}`) return 'it is under another name';
-  return !all.has('applications', applicationId) && 'its application does not exist';
+  if (key !== `${applicationId} ${name}`) return 'the record is under another name';
+  return !all.has('applications', applicationId) && 'the application does not exist';
 }
 
 /** Checks every record and its references. @returns the first fault; `undefined` for sound records */

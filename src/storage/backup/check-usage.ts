@@ -42,57 +42,58 @@ const personBytes = 2 * lifeBytes + 12;
 const rules: Readonly<Record<UsageTable, Rule>> = {
   counts: checkCells(countsCodec, ({ checks, used, viewed }) => checks >= 0 && used >= 0 && viewed >= 0),
   measurements: checkCells(measurementCodec, ({ count, min, max }) => count >= 0 && (count === 0 || min <= max)),
-  carried: (key, value) => (key.length !== 4 || ![40, 48].includes(value.length) ? 'it is malformed' : false),
+  carried: (key, value) => (key.length !== 4 || ![40, 48].includes(value.length) ? 'the record is malformed' : false),
   series(_, value) {
     const name: unknown = JSON.parse(value.toString());
-    return !(Array.isArray(name) && name.length > 0 && name.length < 4) && 'it is not a name';
+    return !(Array.isArray(name) && name.length > 0 && name.length < 4) && 'the name is malformed';
   },
   seen(key, value, { named }) {
-    if (value.length !== cellsPerBlock * 8) return 'it is malformed';
+    if (value.length !== cellsPerBlock * 8) return 'the record is malformed';
     const minutes = decodeSeen(value);
     const first = key.readUInt32BE(4) * cellsPerBlock;
     for (let place = 0; place < cellsPerBlock; place += 1) {
-      if (minutes[2 * place]! > minutes[2 * place + 1]!) return 'it was seen last before it was seen first';
+      if (minutes[2 * place]! > minutes[2 * place + 1]!) return 'the last-seen time is before the first-seen time';
       if (minutes[2 * place + 1]! > 0 && !isNamed(named, key.readUInt32BE(0), first + place))
-        return 'its series has no name';
+        return 'the series has no name';
     }
     return false;
   },
   sketches(key, value, { named }) {
-    if (key.length !== 13 || key[12]! >= chunksPerSketch) return 'its key is malformed';
+    if (key.length !== 13 || key[12]! >= chunksPerSketch) return 'the key is malformed';
     const { coupons } = value[0]! > 1 || value.length > chunkValueBytes ? { coupons: undefined } : readChunk(value);
     if (value[0] !== 1 && !coupons?.every((coupon, index) => index === 0 || coupon > coupons[index - 1]!))
-      return 'it is malformed';
-    if (value[0] === 1 && value.length !== chunkValueBytes) return 'it is malformed';
-    return !isNamed(named, key.readUInt32BE(0), key.readUInt32BE(8)) && 'its series has no name';
+      return 'the record is malformed';
+    if (value[0] === 1 && value.length !== chunkValueBytes) return 'the record is malformed';
+    return !isNamed(named, key.readUInt32BE(0), key.readUInt32BE(8)) && 'the series has no name';
   },
   cumulative(key, value) {
     const length = [17, 23, 5][key[0]!];
-    return (key.length !== length || value.length > 0 !== (key[0] !== 1)) && 'it is malformed';
+    return (key.length !== length || value.length > 0 !== (key[0] !== 1)) && 'the record is malformed';
   },
-  messages: (key, value) => (key.length !== 22 || value.length > 0) && 'it is malformed',
+  messages: (key, value) => (key.length !== 22 || value.length > 0) && 'the record is malformed',
   identities(key, value, { store, at }) {
-    if (key.toString() === 'secret') return value.length !== 32 && 'it is malformed';
-    if (key.length !== 20 || value.length < personBytes) return 'it is malformed';
+    if (key.toString() === 'secret') return value.length !== 32 && 'the record is malformed';
+    if (key.length !== 20 || value.length < personBytes) return 'the record is malformed';
     JSON.parse(value.subarray(personBytes).toString());
     return (
       !isListed(store.identityDays, value.readUInt32BE(2 * lifeBytes + 8), key, at) &&
-      'it is not in the list of its day'
+      'the person is not in the list of the day'
     );
   },
-  identityDays: (key) => key.length !== 24 && 'it is malformed',
+  identityDays: (key) => key.length !== 24 && 'the record is malformed',
   exposures(key, value, { store, at }) {
-    if (key.length === 4) return value.readUInt32LE(0) !== peopleIn(store, key, at) && 'its number of people is wrong';
-    if (key.length !== 20) return 'its key is malformed';
+    if (key.length === 4) return value.readUInt32LE(0) !== peopleIn(store, key, at) && 'the number of people is wrong';
+    if (key.length !== 20) return 'the key is malformed';
     decodeExposures(value);
-    return !isListed(store.exposureDays, value.readUInt32LE(0), key, at) && 'it is not in the list of its day';
+    return !isListed(store.exposureDays, value.readUInt32LE(0), key, at) && 'the person is not in the list of the day';
   },
-  exposureDays: (key) => key.length !== 24 && 'it is malformed',
+  exposureDays: (key) => key.length !== 24 && 'the record is malformed',
   senders: (_, value) =>
-    decodeSenders(value).some(({ first, last }) => first > last) && 'it was seen last before it was seen first',
+    decodeSenders(value).some(({ first, last }) => first > last) && 'the last-seen time is before the first-seen time',
   totals: (key, value) =>
-    (key.length === 4 ? value.length !== 4 : key.length !== 20 || value.length !== totalBytes) && 'it is malformed',
-  ledger: (key, value) => !ledgerKey(readLedgerLine(key, value)).equals(key) && 'it is under another key',
+    (key.length === 4 ? value.length !== 4 : key.length !== 20 || value.length !== totalBytes) &&
+    'the record is malformed',
+  ledger: (key, value) => !ledgerKey(readLedgerLine(key, value)).equals(key) && 'the record is under another key',
 };
 
 /**
@@ -117,7 +118,7 @@ export function* checkUsageTable(
 
 function findFault(table: UsageTable, key: Buffer, value: Buffer, all: Parameters<Rule>[2]): string | false {
   try {
-    // A lookup in the rule would overwrite the buffer that LMDB returned.
+    // A lookup in a rule would overwrite the buffer that LMDB returned.
     return rules[table](Buffer.from(key), Buffer.from(value), all);
   } catch (error) {
     return (error as Error).message;
@@ -142,13 +143,13 @@ function isNamed(named: SeriesEnds, environment: number, ordinal: number): boole
 function checkCells<T>(codec: CellCodec<T>, isSound: (cell: T) => boolean): Rule {
   return (key, value, { named }) => {
     const width = [1, 60, minutesPerDay][key[4]!];
-    if (key.length !== 13 || width === undefined || key.readUInt32BE(5) % width !== 0) return 'its key is malformed';
+    if (key.length !== 13 || width === undefined || key.readUInt32BE(5) % width !== 0) return 'the key is malformed';
     const block = decodeBlock(value, codec);
     const present = block.filter((cell) => cell !== undefined);
-    if (value.length !== 4 + present.length * codec.bytes) return 'it is malformed';
-    if (!present.every(isSound)) return 'it has an impossible count';
+    if (value.length !== 4 + present.length * codec.bytes) return 'the record is malformed';
+    if (!present.every(isSound)) return 'a count is impossible';
     const last = key.readUInt32BE(9) * cellsPerBlock + block.findLastIndex((cell) => cell !== undefined);
-    return !isNamed(named, key.readUInt32BE(0), last) && 'its series has no name';
+    return !isNamed(named, key.readUInt32BE(0), last) && 'the series has no name';
   };
 }
 

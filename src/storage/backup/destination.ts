@@ -9,7 +9,7 @@ import { writeFileWhole } from './write-file.ts';
 /** A place for scheduled backups. */
 export interface Destination {
   names(): Promise<readonly string[]>;
-  /** Stores the output of `write` under a name, which appears once the file is complete. */
+  /** Stores the output of `write` under a name. The name appears once the file is complete. */
   put(name: string, write: (sink: Sink) => Promise<WrittenBackup>, pace: Pace): Promise<WrittenBackup>;
   remove(name: string, pace: Pace): Promise<void>;
 }
@@ -61,7 +61,7 @@ const restMs = 20;
  * Removes a large file step by step. The file system frees a removed file in one transaction of its journal, and
  * commits of the service wait for it: a tenth of a second for some hundred MiB. A file with other hard links is only
  * unlinked.
- * @throws {Interrupted} if the task is interrupted; the rest is then removed immediately
+ * @throws {InterruptedError} if the task is interrupted. The rest of the file is then removed immediately
  */
 export async function removeGently(file: string, pace: Pace): Promise<void> {
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;

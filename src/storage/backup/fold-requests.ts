@@ -1,7 +1,7 @@
 /*
  * A backup copies the stores. The latest packets of a running server are only in its journal, so the backup asks the
- * server to fold the journal: it creates an empty file in the directory of the journals. The server folds, and then
- * removes the file.
+ * server to fold the journal. The backup creates an empty file in the directory of the journals. The server folds the
+ * journal, and then removes the file.
  */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const lookEveryMs = 50;
 /**
  * Resolves when the store of a data directory has everything that its server accepted before the call.
  * @throws {Error} if no server uses the directory, or the server does not fold in time; the message contains the remedy
- * @throws {Interrupted} if the task is interrupted first
+ * @throws {InterruptedError} if the task is interrupted first
  */
 export async function requestFold(
   data: string,
@@ -53,7 +53,10 @@ export async function requestFold(
   }
 }
 
-/** Handles the fold requests of waiting backups. @param fold resolves when the store has everything accepted before the call */
+/**
+ * Handles the fold requests of waiting backups. @param fold resolves when the store has everything accepted before the
+ * call
+ */
 export async function handleFoldRequests(data: string, fold: () => Promise<unknown>): Promise<void> {
   const journals = getJournalsDirectory(data);
   const requests = isPresent(journals) ? readdirSync(journals).filter((each) => name.test(each)) : [];

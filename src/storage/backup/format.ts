@@ -1,6 +1,7 @@
 /*
- * src/storage/backup: copies of a data directory. write-backup.ts copies both stores at one point while a service writes to them,
- * read-backup.ts checks a copy, restore.ts creates a data directory from one, and check-directory.ts checks a directory.
+ * src/storage/backup: copies of a data directory. write-backup.ts copies both stores at one point while a service
+ * writes to them, read-backup.ts checks a copy, restore.ts creates a data directory from one, and check-directory.ts
+ * checks a directory.
  */
 
 import { createHash } from 'node:crypto';
@@ -98,7 +99,7 @@ const storeSchema = Type.Object({
 
 const descriptionSchema = Type.Object({
   format: count,
-  // These texts are printed.
+  // These texts are shown to people.
   program: Type.String({ pattern: '^[0-9A-Za-z.+-]{1,64}$' }),
   at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
   stores: Type.Array(storeSchema, { minItems: 2, maxItems: 2 }),
@@ -111,8 +112,8 @@ const endSchema = Type.Object({ pages: count, mac: Type.Optional(Type.String({ p
 export const metaPageCount = 2;
 
 /**
- * Maximum number of pages that neither a tree nor the free list refers to. A sound file has no such pages, but a defect
- * can have leaked some.
+ * Maximum number of pages that neither a tree nor the free list refers to. An undamaged file has no such pages, unless
+ * a defect has leaked some.
  */
 const slackPages = 2 ** 14;
 

@@ -9,7 +9,7 @@ export interface ScheduledSettings {
   readonly to: string;
   readonly keep: number;
   readonly s3: S3Settings;
-  /** Path of the key file for MACs. It is read for each backup, so a new key needs no restart. */
+  /** Path of the key file for MACs. The file is read for each backup, so a new key needs no restart. */
   readonly keyFile: string | undefined;
 }
 

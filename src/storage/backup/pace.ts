@@ -49,8 +49,8 @@ export class Pace {
   }
 
   /**
-   * Gives others priority from now on. Call it while holding nothing that the service waits for.
-   * @param activity increases when the service writes; the task then rests for the same time as it has worked
+   * Gives others priority from now on. Call this while holding no resource for which the service waits.
+   * @param activity increases when the service writes. The task then rests for the same time as it has worked
    */
   giveWay(activity: () => number): void {
     if (!this.#deps.gentle) return;
@@ -94,7 +94,7 @@ export class Pace {
     }
   }
 
-  /** Waits for something that can fail to happen, such as a reader of a pipe. @throws {InterruptedError} */
+  /** Waits for an event that might not happen, such as a reader of a pipe. @throws {InterruptedError} */
   async wait<T>(coming: Promise<T>): Promise<T> {
     const { over } = this.#deps;
     let interrupt = () => {};

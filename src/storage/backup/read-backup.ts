@@ -31,16 +31,16 @@ export interface Pages {
 
 export interface Reader {
   described?(description: Description): void;
-  /** Receives pages. Their content is valid until this returns. */
+  /** Receives pages. Their content is valid until the call returns. */
   pages?(pages: Pages): void;
 }
 
 export const standardInput = '-';
 
 export interface Authentication {
-  /** The key. If it is `undefined`, no MAC is verified. */
+  /** The key. Without a key, no MAC is verified. */
   readonly key?: BackupKey | undefined;
-  /** True if a MAC is allowed to stay unverified for lack of a key. */
+  /** True to accept a backup with an unverified MAC if no key is specified. */
   readonly mayBeUnchecked: boolean;
 }
 
@@ -52,9 +52,10 @@ export interface ReadBackup extends Description {
 }
 
 /**
- * Reads a backup and checks all of it. Data passed to the reader is trustworthy only once this resolves.
+ * Reads a backup and checks all of it. Data that was passed to the reader is trustworthy only once the promise
+ * resolves.
  * @throws {Error} that names the file, if it is not a backup, is truncated or altered, or was written by a later
- * version; or if its MAC is missing, wrong, or unverified without permission
+ * version. Also if the MAC is missing or wrong, or must not stay unverified
  */
 export async function readBackup(
   file: string,
@@ -68,7 +69,7 @@ export async function readBackup(
       const rest = () => pace.rest({ done: input.at, total: 0 });
       return await new BackupReader(input, reader, authentication).read(rest);
     } finally {
-      // The rest of the input is not awaited.
+      // Do not wait for the rest of the input.
       process.stdin.destroy();
     }
   }
@@ -208,7 +209,7 @@ class BackupReader {
     const description = readDescription(content);
     if (description === undefined) throw this.#impossible('description');
     const { size } = this.#input;
-    // Nothing of the described size is allocated for a short file.
+    // A short file must not cause an allocation of the described size.
     if (size !== undefined && size <= countPageBytes(description)) throw this.#input.truncated(size);
     this.#checkLayouts(description);
     return description;
@@ -278,7 +279,10 @@ class BackupReader {
     );
   }
 
-  /** The error for a content that is impossible although its checksum is right: a defect or a person wrote it. */
+  /**
+   * Returns the error for content that is impossible although its checksum is right. A defect or a person wrote such
+   * content.
+   */
   #impossible(part: string): Error {
     return this.#unusable(
       `it is altered: its ${part} that ends at byte ${this.#input.at} was not written by flagmeter; use another backup`,

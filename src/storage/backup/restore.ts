@@ -20,10 +20,10 @@ import { checkRoom } from './write-file.ts';
 const folders = ['accounts', 'usage', 'spool', 'journal'];
 
 /**
- * Creates a data directory from a backup. A file is read twice, so that nothing is written before all of it is checked.
- * Standard input is checked while it is written under another name.
+ * Creates a data directory from a backup. A file is read twice: all of it is checked before anything is written.
+ * Standard input is written under another name while it is checked.
  * @param data a directory that this process has locked
- * @throws {Error} as `readBackup` does, and if the directory already has data; it is then unchanged
+ * @throws {Error} as `readBackup` does, and if the directory already has data. The directory is then unchanged
  */
 export async function restore(
   file: string,
@@ -77,7 +77,10 @@ export async function unpack(
   }
 }
 
-/** Begins new journals. The backup of a running server refers to its journal, and can lack its latest frames. */
+/**
+ * Begins new journals. The backup of a running server refers to a journal, and can lack the latest frames of that
+ * journal.
+ */
 async function beginJournals(directory: string): Promise<void> {
   const lmdb = isPresent(join(directory, 'usage')) ? openIfCurrent(directory, usageLayout) : undefined;
   if (lmdb !== undefined) forgetJournals(lmdb, usageLayout);
@@ -112,6 +115,6 @@ async function check({ described, descriptor, written }: UnpackedStore, file: st
   const areAll = () => areWritten && inUse === written.size;
   const fault =
     (await pace.finish(checking, () => ({ done: inUse, total: written.size, unit: 'pages' }))) ??
-    (areAll() ? undefined : 'its pages are not the pages in use; use another backup');
+    (areAll() ? undefined : 'its pages differ from the pages in use; use another backup');
   if (fault !== undefined) throw new Error(`Cannot use ${file}: of its ${described.store}, ${fault}`);
 }

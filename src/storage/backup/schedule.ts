@@ -34,7 +34,7 @@ const retryMs = { first: 60_000, most: 3_600_000 };
 /** Maximum duration of one timer, ms. Longer waits are split: a timer has 31 bits, and the clock can be changed. */
 const longestPauseMs = 60_000;
 
-/** Makes backups one after another while the service runs. Failures are logged, and nothing waits for a backup. */
+/** Makes backups one after another while the service runs. Failures are logged. No other work waits for a backup. */
 export class Schedule {
   readonly #deps: ScheduleDeps;
   #status: BackupStatus;
@@ -120,7 +120,7 @@ export class Schedule {
     const { lastGoodAt } = this.#status;
     const isOld = lastGoodAt === undefined || clock.now() - lastGoodAt > 2 * this.#status.everyMs;
     const lastGood = lastGoodAt === undefined ? null : new Date(lastGoodAt).toISOString();
-    // The condition is the same as for the alert FlagmeterBackupOld.
+    // The condition equals the condition of the alert FlagmeterBackupOld.
     log[isOld ? 'error' : 'warn']('backup failed', {
       reason: message,
       lastGood,
@@ -129,7 +129,7 @@ export class Schedule {
   }
 }
 
-/** Runs backup tasks, each in a separate thread that stops at its end. */
+/** Runs backup tasks. Each task runs in a separate thread, which stops at the end of the task. */
 export class BackupThread {
   readonly #workerFile: string;
   readonly #keeping: ScheduledSettings;

@@ -11,7 +11,7 @@ let running: Promise<unknown> | undefined;
 
 const actions = {
   latest: () => run(latestBackup),
-  /** @param at the time in its name, Unix ms */
+  /** @param at the time in the name of the backup, Unix ms */
   backup: (at: number) => run((destination) => makeScheduled(destination, { ...keeping, at }, pace)),
   async close(): Promise<void> {
     stopping.abort();

@@ -19,7 +19,7 @@ import {
 import type { Pace } from './pace.ts';
 
 export interface Sink {
-  /** Receives the size of the backup before anything is written. @throws {Error} if the disk lacks the space for it */
+  /** Receives the size of the backup before anything is written. @throws {Error} if the disk has less free space */
   expect?(bytes: number): void;
   /** Writes buffers, which must not change until this resolves. */
   write(chunks: readonly Buffer[]): Promise<void>;
@@ -36,8 +36,9 @@ interface Source {
 }
 
 /**
- * Writes a backup of a data directory, even while a service uses it. The backup has everything accepted before the
- * call. All pages are checked before any is written, so that a damaged store never replaces a good backup.
+ * Writes a backup of a data directory, even while a service uses it. The backup has all data that was accepted before
+ * the call. All pages are checked before the first page is written, so that a damaged store never replaces a good
+ * backup.
  * @param key authenticates the backup with a MAC
  * @throws {Error} as `requestFold` does, and if the directory is not prepared, is damaged, or has other layouts than
  * this program
@@ -65,7 +66,7 @@ function readTransactionNumber(descriptor: number): number {
   return newestMeta(descriptor)?.transaction ?? 0;
 }
 
-/** The pages in use. After deletions most pages of a file can be free. */
+/** Finds the pages in use. After deletions, most pages of a file can be free. */
 async function findUsedPages({ file, descriptor, meta }: PointOfStore, pace: Pace): Promise<PageSet> {
   const pages = new PageSet(meta.lastPage + 1);
   const fault = await pace.finish(checkStatePages(descriptor, meta, (first, count) => pages.add(first, count)));

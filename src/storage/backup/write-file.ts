@@ -21,8 +21,8 @@ import type { Sink } from './write-backup.ts';
 const reserveBytes = 64 * 1024 * 1024;
 
 /**
- * Writes a file under another name, and renames it once all of it is on disk.
- * @throws {Error} if the disk is full, or lacks the space for the expected size; the previous file is unchanged
+ * Writes a file under another name, and renames the file once all of it is on disk.
+ * @throws {Error} if the disk is full, or has less free space than the expected size. The previous file is unchanged
  */
 export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Promise<T>): Promise<T> {
   const made = `${file}.${process.pid}.tmp`;
@@ -91,7 +91,7 @@ function explainError({ code, message }: NodeJS.ErrnoException, file: string): s
 
 function noRoom(file: string, bytes?: number): Error {
   const needed =
-    bytes === undefined ? '' : ` (it needs ${Math.ceil(bytes / 2 ** 20)} MiB, plus 64 MiB for the service)`;
+    bytes === undefined ? '' : ` (the file needs ${Math.ceil(bytes / 2 ** 20)} MiB, plus 64 MiB for the service)`;
   return new Error(`Cannot write ${file}: no space left on device${needed}. The previous file is unchanged`);
 }
 
@@ -103,8 +103,8 @@ const chunkBytes = 2 * 1024 * 1024;
 const blockBytes = 4096;
 
 /**
- * Memory for direct writes, whose address must be a multiple of the disk's block size. Only WebAssembly memory is certain to start
- * at a page in both runtimes.
+ * Allocates memory for direct writes, whose address must be a multiple of the disk's block size. Only WebAssembly
+ * memory is certain to start at a page in both runtimes.
  */
 function alignedMemory(): Buffer {
   const pageBytes = 64 * 1024;
@@ -113,8 +113,8 @@ function alignedMemory(): Buffer {
 
 /**
  * Writes a new file sequentially, with direct I/O if the file system supports it. Direct I/O keeps the pages of the
- * service's store in the page cache. It also leaves little work for a sync, and thus for the service's own syncs, which
- * would wait for it. Without direct I/O, each chunk is synced.
+ * service's store in the page cache. It also makes syncs short. The service's own syncs would wait for a long sync.
+ * Without direct I/O, each chunk is synced.
  */
 export class FileWriter {
   readonly #path: string;

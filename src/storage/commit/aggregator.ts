@@ -6,14 +6,16 @@ import type { Envelope } from './envelope.ts';
 import type { FoldHandler } from './fold.ts';
 import { createSections, type Section } from './sections.ts';
 
-/** Writes the usage store on a worker's thread. Each call is one transaction, which is on disk when the call returns. */
+/**
+ * Writes the usage store on a worker's thread. Each call is one transaction, which is on disk when the call returns.
+ */
 export interface Aggregator extends FoldHandler {
   write(envelope: Envelope): void;
   maintain(step: Maintenance): number;
 }
 
 /**
- * Creates the aggregator. Nothing else must write to the applications of this store.
+ * Creates the aggregator. No other thread must write to the applications of this store.
  * @param maxIdentities maximum number of people kept per environment
  */
 export function createAggregator(store: UsageTables, maxIdentities = 100_000): Aggregator {

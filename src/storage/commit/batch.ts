@@ -21,7 +21,10 @@ const namedBytes = 300;
 /** Estimated bytes of a row of a cumulative message. */
 const cumulativeRowBytes = 24;
 
-/** Entries that are written once and that later batches depend on. If a batch fails, the next batch includes them. */
+/**
+ * Entries that are written once and to which later batches refer. If a batch fails, the next batch includes its
+ * entries.
+ */
 interface Unkept {
   readonly series: readonly NewSeries[];
   readonly senders: readonly SenderSight[];
@@ -29,7 +32,10 @@ interface Unkept {
 
 export const nothingUnkept: Unkept = { series: [], senders: [] };
 
-/** The packets of one commit, added on the service's thread until the batch is sealed. All their senders wait for one promise. */
+/**
+ * The packets of one commit, added on the service's thread until the batch is sealed. All their senders wait for one
+ * promise.
+ */
 export class Batch {
   packets = 0;
   readonly counts: CountRecords;
@@ -104,7 +110,7 @@ export class Batch {
   }
 
   /**
-   * @param earlier entries of failed batches that later batches depend on
+   * @param earlier entries of failed batches to which later batches refer
    * @param refused ledger counts for packets outside any batch
    */
   seal(earlier: Unkept = nothingUnkept, refused: readonly LedgerLine[] = []): Envelope {
@@ -128,7 +134,10 @@ export class Batch {
     };
   }
 
-  /** Returns the arrays in reverse order of allocation, so that the next batch reuses large ones for the same kinds of record. */
+  /**
+   * Returns the arrays in reverse order of allocation, so that the next batch reuses large ones for the same kinds of
+   * record.
+   */
   release(): void {
     this.messages.release();
     this.exposures.release();
@@ -152,7 +161,7 @@ export class LedgerTotals {
   readonly #limit: number;
   #totals = new Map<LedgerRow, LedgerTotal>();
 
-  /** @param limit maximum number of rows; counts for further rows are dropped */
+  /** @param limit maximum number of rows. Counts for further rows are dropped */
   constructor(limit = maxRows) {
     this.#limit = limit;
   }

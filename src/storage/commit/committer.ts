@@ -7,7 +7,7 @@ import { FrameSlot, JournalState, type ProducerMemory } from './journal-memory.t
 /** Makes the batches of a lane durable. */
 export interface Committer {
   /**
-   * Resolves when the batch is durable. The envelope's arrays must not change until then.
+   * Resolves when the batch is durable. Do not change the envelope's arrays until then.
    * @throws {CommitError} if nothing of the batch was stored
    */
   commit(envelope: Envelope): Promise<void>;
@@ -24,12 +24,12 @@ export interface Committer {
   readonly producers?: readonly ProducerMemory[];
   /** State of the journal, if the committer has a journal. */
   readonly journal?: JournalFigures;
-  /** Stops the threads. All durable data is then in the store, unless the disk failed. */
+  /** Stops the threads. All durable data is in the store then, unless the disk failed. */
   close(): Promise<void>;
 }
 
 export interface JournalFigures {
-  /** Data on disk that is not yet in the store, or whose people are not. Read for each packet. */
+  /** Data on disk that is not completely in the store: prompt data or people are missing. Read for each packet. */
   readonly unfolded: { readonly frames: number; readonly bytes: number };
   /** Time that calls waited for the folding thread, in seconds. */
   readonly foldDelays: Histogram;
@@ -41,7 +41,9 @@ export interface JournalFigures {
   readonly replay: { readonly frames: number; readonly seconds: number };
 }
 
-/** The disk rejected a batch, or the store a step. `code` is the error code of the system or of LMDB, if any. */
+/**
+ * The disk rejected a batch, or the store rejected a step. `code` is the error code of the system or of LMDB, if any.
+ */
 export class CommitError extends Error {
   override readonly name = 'CommitError';
   readonly code: unknown;
@@ -89,7 +91,7 @@ export class ProducerCommitter implements Committer {
     return 0;
   }
 
-  /** Settles the commit if its result is there; otherwise this costs one read of shared memory. */
+  /** Settles the commit if its result has arrived. Otherwise a call costs one read of shared memory. */
   collect(): void {
     const { settled } = this.#slot;
     if (settled === this.#settledFrames) return;
@@ -97,7 +99,7 @@ export class ProducerCommitter implements Committer {
     this.#settle();
   }
 
-  /** Number of bytes of the journal that are not folded. Costs a few nanoseconds. */
+  /** Number of bytes of the journal that are not folded. Reading the number takes a few nanoseconds. */
   get unfoldedBytes(): number {
     return this.#state.unfoldedBytes;
   }

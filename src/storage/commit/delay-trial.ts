@@ -1,8 +1,11 @@
 /** Packets of a phase. With this number, the measured rates of two phases of random arrivals differ by a tenth. */
 const phasePackets = 256;
-/** Maximum number of commits of a phase with delays. It ends a phase whose commits have few packets. */
+/** Maximum number of commits in a phase with delays. The maximum ends a phase whose commits have few packets. */
 const phaseCommits = 64;
-/** Rate of packets with delays, relative to the rate without. Below it, senders wait for their responses. */
+/**
+ * Minimum rate of packets with delays, relative to the rate without delays. At a lower rate, senders wait for their
+ * responses.
+ */
 const leastRate = 0.75;
 /** Minimum number of packets per commit for which a delay is useful. */
 const leastGain = 1.5;
@@ -11,16 +14,16 @@ const delayedPhases = 16;
 /** Interval between commits after which a phase starts again, ms: the senders or the disk paused. */
 const idleMs = 100;
 /**
- * Time without delays after a failed trial, ms. Each further failure doubles it. The trials then cost a sender less
- * than a hundredth of its rate.
+ * Time without delays after a failed trial, ms. Each further failure doubles the time. The trials then reduce the rate
+ * of a sender by less than a hundredth.
  */
 const pauseMs = { first: 100, most: 2000 };
 
 /**
- * Decides whether the commits of a lane are delayed for more packets. Many senders that do not wait for each other gain
- * by a delay. A sender that sends its next packet after the last response only gets slower. So phases with delays
- * alternate with short phases without delays. If packets arrive more slowly with delays, or no others join, the next
- * trial is later.
+ * Decides whether the commits of a lane are delayed for more packets. A delay is useful for many senders that do not
+ * wait for each other. A delay slows down a sender that sends its next packet only after the last response. So phases
+ * with delays alternate with short phases without delays. The next trial is later if packets arrive more slowly with
+ * delays, or if no other packets join.
  */
 export class DelayTrial {
   #isDelayed = true;
@@ -29,7 +32,7 @@ export class DelayTrial {
   #pauseMs = pauseMs.first;
   /** Minimum duration of the current phase without delays, ms. */
   #leastMs = 0;
-  /** Phases until the delays are interrupted. */
+  /** Number of phases until the delays are interrupted. */
   #left = 1;
   #packets = 0;
   #commits = 0;

@@ -26,7 +26,10 @@ interface EmbeddedUsageDeps {
 export type FoldingCommitter = Committer &
   Pick<JournaledCommitter, 'fold' | 'unfolded'> & { readonly people?: IdentityTables | undefined };
 
-/** Maximum bytes of a journal that are not folded. It bounds the disk space and the duration of the next startup. */
+/**
+ * Maximum number of bytes of a journal that are not folded. The maximum bounds the disk space and the duration of the
+ * next startup.
+ */
 export const maxUnfoldedBytes = 64 * 1024 * 1024;
 export const foldsLate = new Refusal('backpressure', 'Too much data waits in the journal to be folded; try again', 1);
 

@@ -24,20 +24,23 @@ export interface Forgotten {
   readonly digest: string;
 }
 
-/** A use of an instance id that is unknown on this machine. Another machine has possibly issued it a moment ago. */
+/** A use of an instance id that is unknown on this machine. Another machine can have issued the id a moment ago. */
 export interface UnresolvedUse {
   readonly application: number;
   readonly environment: number;
   readonly instanceId: string;
   /** Unix seconds. */
   readonly seconds: number;
-  /** `ref, minute, checks, used, viewed`, flat. The environment as a whole has a `ref` here, with zero counts. */
+  /**
+   * `ref, minute, checks, used, viewed` per row, in one array. A `ref` can also stand for the environment as a whole;
+   * its counts are zero.
+   */
   readonly rows: number[];
 }
 
 type HashedUnresolvedUse = HashedId & Omit<UnresolvedUse, 'instanceId'>;
 
-/** Ranges of records that are processed one message at a time, not in bulk with the rest of their kind. */
+/** Ranges of records that are processed message by message, not in bulk with the other records of their kind. */
 export interface Apart {
   readonly counts: readonly RecordRange[];
   readonly measurements: readonly RecordRange[];
@@ -46,8 +49,8 @@ export interface Apart {
 }
 
 /**
- * A sealed batch on its way to a worker. It is cloned, except for the arrays of records. The arrays are shared, and the
- * sender does not change them until the commit ends. Kinds without records are omitted.
+ * A sealed batch that is passed to a worker. The batch is cloned, except for the arrays of records. These arrays are
+ * shared, and the sender does not change them until the commit ends. Kinds without records are omitted.
  */
 export interface Envelope {
   /** Number of the batch: see `RecordArrays`. */
@@ -109,8 +112,8 @@ function encodeBody(written: number, sections: readonly Uint8Array[][], rest: re
 const sumLengths = (chunks: readonly Uint8Array[]) => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
 
 /**
- * Joins the bodies of batches, in their order. Only the first batch can have messages, because their extents refer to
- * records of their batch.
+ * Joins the bodies of batches, in their order. Only the first batch can have messages, because the extents of messages
+ * refer to records of the same batch.
  */
 export function joinBodies(bodies: readonly Uint8Array[]): Uint8Array[] {
   const opened = bodies.map(openBody);
@@ -138,7 +141,7 @@ export function hasMessages(body: Uint8Array): boolean {
 function openBody(body: Uint8Array) {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   const written = view.getUint32(0, true);
-  if (written > version) throw new Error(`a later version of flagmeter wrote it, in version ${written}`);
+  if (written > version) throw new Error(`a later version of flagmeter wrote the frame, in version ${written}`);
   const count = kinds.length + Number(written === interim);
   let at = 4 * (1 + count);
   const sections = Array.from({ length: count }, (_, index) => {
@@ -149,7 +152,7 @@ function openBody(body: Uint8Array) {
   assert(at < body.length, 'a frame is whole');
   if (sections.length > kinds.length && sections.at(-1)!.length > 0)
     throw new Error(
-      'an interim version of flagmeter wrote it: start that version on this directory, and stop it first',
+      'an interim version of flagmeter wrote the frame: start that version on this directory, and stop it first',
     );
   return { written, sections, rest: body.subarray(at) };
 }

@@ -18,11 +18,11 @@ import { createAggregator } from './aggregator.ts';
 import { Fold, journalPlace } from './fold.ts';
 
 /**
- * Folds the journals of a killed server into the usage store, so that it can be used without them. Nothing else must
- * use the directory.
+ * Folds the journals of a killed server into the usage store, so that the store is complete without the journals. No
+ * other process must use the directory.
  * @param maxIdentities maximum number of people per environment whose exposures are kept
  * @returns the ends of journals that were not counted: see `JournalReader.incomplete`
- * @throws {Error} as `checkStores`; nothing is changed then
+ * @throws {Error} as `checkStores` does. Nothing is changed then
  * @throws {JournalDamageError} if a journal cannot be read; the store has the frames before the damage
  */
 export async function foldJournals(data: string, maxIdentities: number): Promise<readonly string[]> {
@@ -41,7 +41,7 @@ export async function foldJournals(data: string, maxIdentities: number): Promise
   }
 }
 
-/** Removes journals that have only spare segments. Keeps the journal of a spool. */
+/** Removes journals that have only spare segments. Does not remove the journal of a spool. */
 export function removeJournals(data: string): void {
   if (!areJournalsEmpty(data)) return;
   for (const lane of journalLanes(data)) rmSync(join(getJournalsDirectory(data), lane), { recursive: true });

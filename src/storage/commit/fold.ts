@@ -21,7 +21,7 @@ export interface JournalPlace {
   readonly segmentSize: number;
 }
 
-/** Bytes of a journal segment: seconds of traffic at full speed. */
+/** Bytes of a journal segment. A segment holds seconds of traffic at full speed. */
 const segmentSize = 16 * 1024 * 1024;
 
 export function journalPlace(data: string, lane: string, id: Uint8Array): JournalPlace {
@@ -33,12 +33,12 @@ export function openJournal({ directory, id, segmentSize }: JournalPlace): Journ
 }
 
 export interface FoldHandler {
-  /** The groups of a batch, which are added separately. */
+  /** The groups of a batch. Each group is added separately. */
   readonly groups: readonly (keyof Groups<unknown>)[];
   /**
-   * Adds one group of the contents of sealed batches, in order, in one transaction. If it throws, nothing of the group
-   * was stored.
-   * @param finish called at the end of the transaction, for writes that belong to it
+   * Adds one group of the contents of sealed batches, in order, in one transaction. If the call throws, nothing of the
+   * group was stored.
+   * @param finish called at the end of the transaction, for writes that belong to the transaction
    */
   fold(group: keyof Groups<unknown>, envelopes: Iterable<Envelope>, finish: () => void): void;
   forget(): void;
@@ -48,13 +48,19 @@ export interface FoldHandler {
   replayed?(): void;
 }
 
-/** Approximate maximum bytes of frames per transaction. All waiting people go into one: each page is written once. */
+/**
+ * Approximate maximum bytes of frames per transaction. One transaction takes all waiting people, so that each page is
+ * written once.
+ */
 const foldBytes = 32 * 1024 * 1024;
 
-/** Bytes of frames after which garbage is collected. Adding frames leaves several times their size. */
+/** Bytes of frames after which garbage is collected. Adding frames leaves garbage of several times their size. */
 const collectBytes = 4 * 1024 * 1024;
 
-/** Adds one group of the contents of frames to the store, each frame exactly once: the position is part of the transaction. */
+/**
+ * Adds one group of the contents of frames to the store, each frame exactly once: the position is part of the
+ * transaction.
+ */
 class Follower {
   readonly #lmdb: LmdbEnvironment;
   readonly #journal: Journal;
@@ -99,8 +105,8 @@ class Follower {
 
   /**
    * Adds all frames while the journal has no writer.
-   * @param last the last frame that is partly in the store. It can be lost if it was read after a crash and was not on
-   * disk
+   * @param last the last frame that is partly in the store. A power loss can remove a frame that was read after a crash
+   * but was not on disk
    * @throws {JournalDamageError} if an earlier frame is missing
    */
   finish(last: number): void {
@@ -121,7 +127,7 @@ class Follower {
     this.#reader.close();
   }
 
-  /** Runs one transaction. @returns true if there can be more to fold */
+  /** Runs one transaction. @returns true if more frames can be folded */
   #foldSome(upTo: number): boolean {
     const before = this.#folded;
     let last = before;
@@ -159,7 +165,7 @@ class Follower {
 
 export const getPeopleLane = (lane: string) => `${lane}/people`;
 
-/** True if the store has no frame that is only partly folded. */
+/** True if the store has no partly folded frame. */
 export function isFoldedWhole(lmdb: LmdbEnvironment, lane: string): boolean {
   return readFolded(lmdb, getPeopleLane(lane)) === readFolded(lmdb, lane);
 }
@@ -203,7 +209,7 @@ export class Fold {
     this.incomplete = prompt?.incomplete;
     const { folded } = this;
     recycle(this.#journal, folded, folded);
-    // The next segment can reuse the name of a removed one.
+    // The next segment can reuse the name of a removed segment.
     for (const follower of Object.values(this.#followers)) follower.restart();
     return folded;
   }
@@ -259,9 +265,9 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
   let own: Fold;
   return {
     /**
-     * Opens the journal. If the journal has frames, this runs before the writer of this process opens it.
-     * @param isEmpty true if no journal has frames; the writer can then have started already
-     * @returns the last frame of the journal and the number of frames, once all are folded
+     * Opens the journal. If the journal has frames, this runs before the writer of this process opens the journal.
+     * @param isEmpty true if no journal has frames. The writer can then have started already
+     * @returns the last frame of the journal and the number of folded frames, once all frames are folded
      */
     open(isEmpty: boolean): ReplayResult {
       let frames = 0;

@@ -8,7 +8,7 @@ import type { FrameSlot, JournalState, SlotFailure } from './journal-memory.ts';
 /** Approximate maximum bytes of a frame that joins batches of several threads. */
 const joinedBytes = 1024 * 1024;
 
-/** Appends the batches of several threads to a journal. Every call is synchronous: run it on a separate thread. */
+/** Appends the batches of several threads to a journal. Every call is synchronous, so use a separate thread. */
 export class FrameAppender {
   readonly #journal: Journal;
   readonly #slots: readonly FrameSlot[];
@@ -16,14 +16,17 @@ export class FrameAppender {
   /** The writer, `undefined` until the first batch creates the segment, so that startup does not wait for the disk. */
   #writer: JournalWriter | undefined;
 
-  /** @param slots one for each thread, in the order of the threads' batches in a frame */
+  /** @param slots one slot for each thread, in the order in which a frame has the threads' batches */
   constructor(journal: Journal, slots: readonly FrameSlot[], state: JournalState) {
     this.#journal = journal;
     this.#slots = slots;
     this.#state = state;
   }
 
-  /** Settles the waiting batches once they are on disk. @param observe called with the time when a batch was passed */
+  /**
+   * Appends the waiting batches, and settles them once they are on disk. @param observe receives the time when a batch
+   * was passed
+   */
   appendWaiting(observe: (at: number) => void): void {
     let group: FrameSlot[] = [];
     let bytes = 0;
@@ -48,8 +51,8 @@ export class FrameAppender {
   }
 
   /**
-   * Appends the batches of some threads as one frame, with one write and one flush: either all of them are stored, or
-   * nothing. If one write contained a frame for each batch, a power loss could tear the first frame and not the second
+   * Appends the batches of some threads as one frame, with one write and one flush. Either all of these batches are
+   * stored, or none. With a frame per batch in one write, a power loss could tear the first frame and not the second
    * one, which looks like damage.
    */
   #append(group: readonly FrameSlot[]): void {
@@ -74,8 +77,8 @@ export class FrameAppender {
   }
 
   /**
-   * Appends to the segment. The folding thread prepares spares. If a fold takes long, this thread fills a spare itself,
-   * and the batch waits for it.
+   * Appends to the segment. The folding thread prepares spares. If a fold takes long, this thread fills a spare itself
+   * while the batch waits.
    */
   #appendTo(writer: JournalWriter, chunks: readonly Uint8Array[]): number {
     try {

@@ -17,7 +17,7 @@ export interface IntakeLimits extends LaneLimits {
 
 /**
  * Number of admissions between two checks for finished commits. An iteration of the event loop seldom has more
- * admissions; at its end the results arrive as events. Checking at each admission would split the same packets into
+ * admissions, and results arrive as events at its end. A check at each admission would split the same packets into
  * smaller commits.
  */
 const collectEvery = 128;
@@ -39,7 +39,7 @@ export interface TakenCommits {
 /** Bounds of the buckets, up to the largest batch: see `--batch-packets`. */
 const batchSizes = [1, 4, 16, 64, 256, 1024, 4096];
 
-/** The lanes to the aggregate workers, and the monitor that bounds the packets waiting in all of them. */
+/** The lanes to the aggregate workers, and the monitor that bounds the number of packets waiting in these lanes. */
 export class Intake {
   readonly monitor: QueueMonitor;
   /** Number of batches committed since startup. */
@@ -55,7 +55,7 @@ export class Intake {
   readonly #health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly #durable: ((series: readonly NewSeries[]) => void)[] = [];
 
-  /** @param committers one for each worker; the intake closes them */
+  /** @param committers one for each worker. The intake closes the committers */
   constructor(
     committers: readonly Committer[],
     health: Pick<StoreHealth, 'ready' | 'failed'>,
@@ -119,7 +119,7 @@ export class Intake {
     this.#durable.push(listener);
   }
 
-  /** Settles finished commits while packets keep the event loop from delivering the workers' messages. */
+  /** Settles finished commits. Otherwise packets can keep the event loop from delivering the workers' messages. */
   collect(): void {
     this.#admissions += 1;
     if (this.#admissions % collectEvery === 0) for (const committer of this.#committers) committer.collect();

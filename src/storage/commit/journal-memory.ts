@@ -1,7 +1,7 @@
 import { threadTime } from '../../runtime/clock.ts';
 import { FrameTooLarge } from '../journal/errors.ts';
 
-/** The memory through which one thread commits to a journal. It can be passed to that thread. */
+/** The memory through which one thread commits to a journal. The memory can be passed to that thread. */
 export interface ProducerMemory {
   readonly slot: SharedArrayBuffer;
   readonly state: SharedArrayBuffer;
@@ -28,7 +28,7 @@ const bytesAt = 32;
 
 /**
  * Shared memory in which one thread passes frames to the journal's thread, one at a time, and receives the results.
- * Cloning frames in messages would take more CPU than writing them.
+ * Cloning frames in messages would take more CPU time than writing the frames.
  */
 export class FrameSlot {
   readonly shared: SharedArrayBuffer;
@@ -36,7 +36,10 @@ export class FrameSlot {
   readonly #numbers: Float64Array;
   readonly #bytes: Uint8Array;
 
-  /** @param shared the memory of the other thread, or the maximum length of a frame. Memory is committed only as frames fill it */
+  /**
+   * @param shared the memory of the other thread, or the maximum length of a frame. Memory is committed only as frames
+   * fill it
+   */
   constructor(shared: SharedArrayBuffer | number) {
     this.shared = typeof shared === 'number' ? new SharedArrayBuffer(bytesAt + shared) : shared;
     this.#words = new Int32Array(this.shared, 0, 4);
@@ -49,8 +52,8 @@ export class FrameSlot {
   }
 
   /**
-   * Resolves after the next result, or immediately if there are more results than a number seen before. The
-   * notification of the previous result can wake this wait, because its count was read before the notification.
+   * Resolves after the next result, or immediately if there are more results than the number `seen`. The loop ignores a
+   * late notification of the previous result.
    */
   async next(seen: number): Promise<void> {
     while (this.settled === seen) await Atomics.waitAsync(this.#words, words.settled, seen).value;
@@ -68,7 +71,7 @@ export class FrameSlot {
     this.#numbers[numbers.length] = length;
   }
 
-  /** Passes the frame to the journal's thread. @returns false if that thread has ended */
+  /** Passes the frame to the journal's thread. @returns false if the journal's thread has ended */
   ring(bell: Int32Array, at: number): boolean {
     this.#numbers[numbers.rungAt] = threadTime();
     this.#words[words.result] = results.none;
@@ -86,7 +89,10 @@ export class FrameSlot {
     return JSON.parse(Buffer.from(this.frame).toString());
   }
 
-  /** @returns the time at which the waiting frame was passed (`threadTime`); `undefined` if no frame waits */
+  /**
+   * Takes the waiting frame. @returns the time at which the frame was passed (`threadTime`); `undefined` if no frame
+   * waits
+   */
   take(): number | undefined {
     return Atomics.exchange(this.#words, words.rung, 0) === 1 ? this.#numbers[numbers.rungAt] : undefined;
   }
@@ -125,13 +131,13 @@ export interface Tail {
   readonly used: number;
 }
 
-/** Indexes of `stateWords`: number of published tails, whether the next one wakes the watcher, number of wakes. */
+/** Indexes of `stateWords`: number of published tails, 1 if the next tail wakes the watcher, number of wakes. */
 const stateWords = { tails: 0, armed: 1, wakes: 2 } as const;
 const tailNumbers = 4;
 /** Indexes of `stateNumbers`: two alternating tails, of which the newest is stable, and the number of folded bytes. */
 const stateNumbers = { bytes: 1, folded: 2 * tailNumbers } as const;
 
-/** Bytes of frames after which the watcher is woken: a fraction of each threshold that it checks. */
+/** Bytes of frames after which the watcher is woken: a fraction of each threshold that the watcher checks. */
 const wakeBytes = 256 * 1024;
 
 /**
@@ -155,7 +161,7 @@ export class JournalState {
       const at = (tails & 1) * tailNumbers;
       const all = this.#numbers;
       const tail = { sequence: all[at]!, bytes: all[at + 1]!, segment: all[at + 2]!, used: all[at + 3]! };
-      // An exchange, because an earlier read must not move behind it.
+      // An exchange instead of a read, so that the earlier read cannot move behind it.
       if (Atomics.compareExchange(this.#words, stateWords.tails, tails, tails) === tails) return tail;
     }
   }
@@ -170,7 +176,7 @@ export class JournalState {
     if (Atomics.exchange(this.#words, stateWords.armed, 0) === 1 || isStep) this.wake();
   }
 
-  /** Number of bytes that are not completely folded. Costs a few nanoseconds. */
+  /** Number of bytes that are not completely folded. Reading the number takes a few nanoseconds. */
   get unfoldedBytes(): number {
     return this.#readBytes(Atomics.load(this.#words, stateWords.tails)) - this.#numbers[stateNumbers.folded]!;
   }
@@ -183,12 +189,12 @@ export class JournalState {
     return Atomics.load(this.#words, stateWords.wakes);
   }
 
-  /** Resolves after the next wake, or immediately if there were more wakes than a number seen before. */
+  /** Resolves after the next wake, or immediately if there were more wakes than the number `seen`. */
   async woken(seen: number): Promise<void> {
     await Atomics.waitAsync(this.#words, stateWords.wakes, seen).value;
   }
 
-  /** Wakes the watcher at the next frame. Otherwise it is woken once per `wakeBytes` of frames. */
+  /** Wakes the watcher at the next frame. Without this call, the watcher is woken once per `wakeBytes` of frames. */
   arm(): void {
     Atomics.store(this.#words, stateWords.armed, 1);
   }

@@ -45,7 +45,7 @@ export class JournalThread {
     return this.#own.commit(envelope);
   }
 
-  /** Calls back now and then after frames of other threads, and after the first frame since `expectFrame`. */
+  /** Calls `appended` at intervals while other threads append frames, and after the first frame since `expectFrame`. */
   async watch(appended: () => void): Promise<void> {
     if (this.producers.length === 0) return;
     for (let seen = this.state.wakes; !this.#isClosed; ) {

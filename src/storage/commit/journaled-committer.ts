@@ -25,14 +25,20 @@ export interface JournaledCommitterDeps {
 const foldEveryMs = 1000;
 /** Bytes of unfolded frames that trigger a fold immediately. */
 const foldBytes = 4 * 1024 * 1024;
-/** Maximum interval between a commit and the fold of its people, ms: each person can be on a separate page. */
+/**
+ * Maximum interval between a commit and the fold of its people, ms. The interval is long because each person can be on
+ * a separate page.
+ */
 const foldPeopleEveryMs = 30_000;
 const foldPeopleBytes = 24 * 1024 * 1024;
-/** Maximum bytes for which an immediate fold costs next to nothing. */
+/** Maximum number of bytes for which an immediate fold takes almost no time. */
 const fewBytes = 256 * 1024;
-/** Used fraction of a segment at which the next one is prepared. A quiet installation never reaches it. */
+/** Used fraction of a segment at which the next one is prepared. A quiet installation never reaches this fraction. */
 const prepareFrom = 1 / 4;
-/** Minimum interval between folds of people, ms, so that a polled page with users does not fold on each request. */
+/**
+ * Minimum interval between folds of people, ms. Without this minimum, a page that polls users would cause a fold per
+ * request.
+ */
 const recentMs = 5000;
 /** Period in which requests for a fold share one fold, ms. */
 const sharedMs = 50;
@@ -61,7 +67,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   /** The current or last fold, and its start time. */
   #current: Promise<void> = Promise.resolve();
   #beganAt = Number.NEGATIVE_INFINITY;
-  /** The next fold, which was requested but has not started, and whether it includes the people. */
+  /** The next fold, which was requested but has not started, and true if this fold includes the people. */
   #next: Promise<void> | undefined;
   #nextPeople = false;
   #peopleAt = Number.NEGATIVE_INFINITY;
@@ -94,8 +100,8 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   /**
-   * Folds the frames of earlier processes, and starts the journal. Call it first. It resolves once the folding thread
-   * has opened its files: later, connections can have used up the descriptors.
+   * Folds the frames of earlier processes, and starts the journal. Call this first. The promise resolves once the
+   * folding thread has opened its files. Later, connections can have used up the descriptors.
    * @param known the last frame if the journal is empty and the store is complete; the journal then starts immediately
    * @throws {CommitError}
    */
@@ -145,7 +151,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   async maintain(step: Maintenance): Promise<number> {
-    // Data accepted before a deletion must not reappear. Folding once is enough: no more packets arrive for it.
+    // Data that was accepted before a deletion must not reappear. One fold is sufficient, because no more packets arrive for the deleted object.
     if (step.task === 'deletion' && !this.#foldedFor.has(step.deletion)) {
       await this.fold();
       this.#foldedFor.add(step.deletion);

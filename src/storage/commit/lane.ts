@@ -1,11 +1,12 @@
 /*
  * src/storage/commit: from packets to one commit, and from there to the store.
  *
- * On the service's thread, an Intake has a Lane for each worker. lane.submit fills the open Batch, which has a buffer for
- * each kind of record (records.ts). When the disk is free, the lane seals the batch into an Envelope and passes it to its
- * Committer (journaled-committer.ts). The journal's thread (journal-worker.ts) appends it as one frame. When the frame is
- * on disk, the batch's promise resolves for all its senders. About once a second another thread (fold-worker.ts) folds the new
- * frames (fold.ts): the Aggregator writes them to the usage store in one transaction, Section by Section.
+ * On the service's thread, an Intake has a Lane for each worker. lane.submit fills the open Batch, which has a buffer
+ * for each kind of record (records.ts). When the disk is free, the lane seals the batch into an Envelope and passes it
+ * to its Committer (journaled-committer.ts). The journal's thread (journal-worker.ts) appends it as one frame. When the
+ * frame is on disk, the batch's promise resolves for all its senders. About once a second another thread
+ * (fold-worker.ts) folds the new frames (fold.ts): the Aggregator writes them to the usage store in one transaction,
+ * Section by Section.
  */
 
 import { Refusal, storeUnavailable } from '../../contract/errors.ts';
@@ -44,26 +45,29 @@ interface QueuedBatch {
 
 /**
  * Approximate memory for the records of one commit: 13 000 records, which a worker adds up in a few milliseconds. A
- * larger commit would have the same cost per record, and later packets would wait longer.
+ * larger commit would not cost less per record, and later packets would wait longer.
  */
 const batchBytes = 512 * 1024;
 
 /** Fraction of a batch that each application can still add when the batch is full. */
 const ownShare = 1 / 8;
 
-/** Memory of a waiting packet in addition to its records: its request, and the promise of its response. */
+/**
+ * Memory of a waiting packet in addition to its records. The memory is for its request and for the promise of its
+ * response.
+ */
 const packetBytes = 1024;
 
 /**
  * Number of packets at which the first batch after a pause is committed. An iteration of the event loop can read
- * hundreds of packets and take milliseconds. The limit keeps the disk from being idle during that time.
+ * hundreds of packets and take milliseconds. With the limit, the disk is not idle during that time.
  */
 const enoughPackets = 128;
 
 /**
  * The queue of one aggregate worker, with group commit: the next batch fills while a commit is in flight. The speed of
- * the disk determines the size of the batches. With `--commit-delay`, a commit is also delayed while a delay is useful:
- * see `DelayTrial`.
+ * the disk thus determines the size of the batches. With `--commit-delay`, a commit is also delayed as long as delays
+ * are useful: see `DelayTrial`.
  */
 export class Lane {
   readonly #committer: Committer;
@@ -80,7 +84,7 @@ export class Lane {
   /** Commits the first batch after a pause without further delay. */
   #sendFirst: () => void = () => {};
   #endDelay: () => void = () => {};
-  /** Entries of failed batches that later batches depend on. The next batch includes them. */
+  /** Entries of failed batches to which later batches refer. The next batch includes these entries. */
   #unkept = nothingUnkept;
   readonly #arrays = new RecordArrays();
   readonly #trial = new DelayTrial();
@@ -102,8 +106,8 @@ export class Lane {
   }
 
   /**
-   * Adds a packet to the next batch with room for its application. An application that has filled a batch continues in
-   * later batches, while others can still join the first one.
+   * Adds a packet to the next batch that has space for its application. An application that has filled a batch
+   * continues in later batches, while other applications can still join the first batch.
    * @param fill adds all of the packet before it returns, so that a packet is never split
    * @param bytes memory of the packet, in addition to its records in the batch
    * @throws {Refusal} `store_unavailable` (through the promise): nothing of the packet was stored
@@ -118,7 +122,7 @@ export class Lane {
 
   /**
    * Adds the first chunk of a message that is too large for one batch: names and users, which can be stored separately.
-   * They join the same batch as the message, or an earlier batch.
+   * The chunk joins the same batch as the message, or an earlier batch.
    */
   addBefore(application: number, fill: (batch: Batch) => void): Promise<void> {
     return this.#fill(application, fill, 0).durable;
@@ -137,8 +141,8 @@ export class Lane {
   }
 
   /**
-   * Waits for all earlier packets of an application, and their ledger counts.
-   * @throws {Refusal} if a batch failed; some packets can still be written later
+   * Waits until all earlier packets of an application, and their ledger counts, are on disk.
+   * @throws {Refusal} if a batch failed. Some packets can still be written later
    */
   async barrier(application: number): Promise<void> {
     await this.#nextCommit(application);
@@ -213,7 +217,7 @@ export class Lane {
     this.#draining = undefined;
   }
 
-  /** Waits for more packets to join a batch. The wait is counted from the first packet of the batch. */
+  /** Waits for more packets to join a batch. The wait begins with the first packet of the batch. */
   async #delay({ batch, waiting, isAwaited }: QueuedBatch): Promise<void> {
     const { commitDelay, commitSiblings } = this.#limits;
     const ms = waiting.since + commitDelay - this.#time.monotonic();

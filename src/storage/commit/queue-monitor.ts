@@ -1,8 +1,9 @@
 import type { Clock } from '../../runtime/clock.ts';
 
 /**
- * The queue closes when one measure reaches its high mark. It reopens when every measure is at its low mark, or when
- * all remaining batches are being committed: the disk must not idle while packets are refused.
+ * The queue closes when one measure reaches its high watermark. The queue reopens when every measure is at its low
+ * watermark, or when the commits of all waiting batches have started. The disk must not be idle while packets are
+ * refused.
  */
 interface QueueWatermarks {
   readonly packets: Watermark;
@@ -31,7 +32,9 @@ export interface WaitingBatch {
   begun: boolean;
 }
 
-/** Period for which applications are limited to their share of the queue after two applications sent packets, ms. */
+/**
+ * After two applications have sent packets, each application is limited to its share of the queue for this period, ms.
+ */
 const mixedForMs = 10_000;
 
 export interface OtherQueues {
@@ -50,8 +53,8 @@ export interface OtherQueues {
 }
 
 /**
- * Watches the packets that wait for the disk and decides when to refuse more (backpressure), with hysteresis to prevent
- * flapping. Time is passed in (monotonic milliseconds).
+ * Watches the packets that wait for the disk and decides when to refuse further packets (backpressure), with hysteresis
+ * to prevent flapping. Times are parameters (monotonic milliseconds).
  */
 export class QueueMonitor {
   #packets = 0;
@@ -182,7 +185,10 @@ function addTo(shares: Map<number, Share>, application: number, packets: number,
 /** Indexes of the figures of a thread. The figures of each thread fill a cache line of the processor. */
 const figures = { packets: 0, bytes: 1, next: 2, since: 3, length: 8 } as const;
 
-/** Interval between two readings of the other threads' figures, ms. Reading them for each packet would slow all threads down. */
+/**
+ * Interval between two readings of the other threads' figures, ms. Reading them for each packet would slow all threads
+ * down.
+ */
 const readEveryMs = 1;
 
 export function queuesMemory(threads: number): SharedArrayBuffer {

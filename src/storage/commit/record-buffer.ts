@@ -1,14 +1,14 @@
 import { assert } from '../../runtime/assert.ts';
 
-/** Maximum number of spare arrays. The next constant is the maximum size of a spare array, in bytes. */
+/** Maximum number of spare arrays. The next constant is the maximum size of a spare array in bytes. */
 const maxSpares = 16;
 const maxBytes = 1024 * 1024;
 const firstLength = 5 * 1024;
 
 /**
- * Arrays that the service's thread and a worker share and reuse: a lane fills some while the worker reads others. A
- * batch then allocates nothing, and nothing is copied or transferred between the threads. The first number of an array
- * is the number of its batch.
+ * Arrays that the service's thread and a worker share and reuse: a lane fills some arrays while the worker reads
+ * others. Thus a batch allocates no memory, and no data is copied or transferred between the threads. The first number
+ * of an array is the number of its batch.
  */
 export class RecordArrays {
   readonly #spares: Float64Array[] = [];
@@ -42,7 +42,10 @@ function createArray(length: number): Float64Array {
   return new Float64Array(new SharedArrayBuffer(length * Float64Array.BYTES_PER_ELEMENT));
 }
 
-/** The index of the first record. Before it are the number of the batch and, once sealed, the number of records. */
+/**
+ * The index of the first record. Before the first record are the number of the batch and, once sealed, the number of
+ * records.
+ */
 const header = 2;
 /** Numbers per record, of any kind. */
 const width = 5;
@@ -66,7 +69,10 @@ export abstract class RecordBuffer {
   readonly #batch: number;
   #array = none;
   #end = header;
-  /** The end of the array; 0 before allocation and after sealing, so that adding a record needs only one check. */
+  /**
+   * The end of the array. The end is 0 before allocation and after sealing, so that adding a record needs only one
+   * check.
+   */
   #room = 0;
   #sealed = false;
 

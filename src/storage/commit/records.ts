@@ -50,7 +50,7 @@ export function eachUser({ users, batch, apart }: Envelope, visit: UserRecords['
   eachRecord(users, batch, visit, apart?.users);
 }
 
-/** The value in place of a series that marks the start of a person, whose exposures follow. */
+/** The value in place of a series that marks the start of a person. The exposures of the person follow. */
 const person = -1;
 
 export class ExposureRecords extends RecordBuffer {
@@ -79,7 +79,7 @@ export function eachExposure({ exposures, batch, apart }: Envelope, visitor: Exp
   eachRecord(exposures, batch, toVisitor(visitor), apart?.exposures);
 }
 
-/** Reads a range of the exposures, which must start with a person. */
+/** Reads a range of the exposures, which must start at the start of a person. */
 export function eachExposureIn({ exposures, batch }: Envelope, range: RecordRange, visitor: ExposureVisitor): void {
   eachRecordIn(exposures, batch, range, toVisitor(visitor));
 }
@@ -113,7 +113,7 @@ export class MessageRecords extends RecordBuffer {
     this.append(to[0], to[1], to[2], to[3], to[4]);
   }
 
-  /** Deletes a message that was counted at `at`, to make room for others of its application. */
+  /** Deletes a message that was counted at `at`, to free space for other messages of the application. */
   forget(identity: Digest, at: number): void {
     this.append(-1 - at, identity[0], identity[1], identity[2], identity[3]);
   }

@@ -25,13 +25,13 @@ import {
 export interface Groups<T> {
   /** The data that every report reads. */
   readonly prompt: T;
-  /** Users and exposures: many pages with few changes each, so one fold should take many batches. */
+  /** Users and exposures. These are many pages with few changes each, so one fold should take many batches. */
   readonly people: T;
 }
 
 /**
- * The sections of a batch in the order in which they are written: names come before references to them, and `prompt` before
- * `people`.
+ * The sections of a batch in the order in which they are written: names come before references to them, and `prompt`
+ * before `people`.
  * @param maxIdentities maximum number of people per environment whose exposures are kept
  */
 export function createSections(store: UsageTables, hot: HotTables, maxIdentities: number): Groups<readonly Section[]> {
@@ -85,7 +85,7 @@ export function countingSections(store: UsageTables, { counts, measurements, see
   ];
 }
 
-/** Counts and notes of cumulative messages. It writes together with `countingSections` and `ledgerSection`. */
+/** Counts and notes of cumulative messages. The section writes together with `countingSections` and `ledgerSection`. */
 function cumulativeSection(
   store: UsageTables,
   { counts, measurements }: Pick<HotTables, 'counts' | 'measurements'>,
@@ -112,7 +112,7 @@ function cumulativeSection(
   };
 }
 
-/** Running totals, of which only the increase counts. It writes together with `countingSections`. */
+/** Running totals, of which only the increase counts. The section writes together with `countingSections`. */
 function totalsSection(store: UsageTables, { counts }: Pick<HotTables, 'counts'>): Section {
   return {
     add({ totals }) {
@@ -151,11 +151,11 @@ export interface Section {
   add(envelope: Envelope): void;
   /** Writes additions that are still in memory. Called before the transaction ends. */
   put?(): void;
-  /** Drops all state in memory after a failed transaction. Only the store is right then. */
+  /** Drops all state in memory after a failed transaction. Only the data in the store is right then. */
   forget?(): void;
 }
 
-/** Issued instance ids, their uses, and identities to be forgotten. Keeps nothing in memory. */
+/** Issued instance ids, their uses, and identities to be forgotten. The section keeps no state in memory. */
 function instancesSection(store: UsageTables): Section {
   return {
     add({ mints, uses, forgotten }) {
@@ -182,12 +182,12 @@ interface Person {
 
 /**
  * The variants that people were given. A transaction writes each person once, in key order, because neighbours share a
- * page. It can have 100 000 people, so their new rows are kept as numbers. Nothing stays in memory between
+ * page. A transaction can have 100 000 people, so their new rows are kept as numbers. No rows remain in memory between
  * transactions.
  * @param peoplePerEnvironment maximum number of people per environment whose exposures are kept
  */
 export function exposuresSection(store: UsageTables, peoplePerEnvironment: number): Section {
-  /** The people of this transaction by key; `undefined` if the environment has no room for them. */
+  /** The people of this transaction by key; `undefined` if the environment has too many people. */
   const people = new Map<string, Person | undefined>();
   const rows = new PendingRows();
 
@@ -266,7 +266,10 @@ const firstRows = 1024;
 /** The index that means "no row". */
 const none = -1;
 
-/** Rows to write at the end of a transaction, in linked lists. One array: 100 000 people have a million rows. */
+/**
+ * Rows to write at the end of a transaction, in linked lists. All rows are in one array, because 100 000 people have a
+ * million rows.
+ */
 class PendingRows {
   #numbers = new Float64Array(firstRows * width);
   #end = 0;

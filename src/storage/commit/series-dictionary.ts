@@ -27,14 +27,14 @@ export interface SeriesSink {
 }
 
 /**
- * Maps names to series refs for one environment. It only grows, up to the limits; names over a limit are folded. Only new names
- * are validated. An invalid name has no series.
+ * Maps names to series refs for one environment. The dictionary only grows, up to the limits; names over a limit are
+ * folded. Only new names are validated. An invalid name has no series.
  */
 export class EnvironmentSeries {
   readonly #environment: number;
   readonly #limits: SeriesLimits;
   readonly #features = new Map<string, Map<string, number>>();
-  /** The series of the features themselves. Users with an unknown variant are counted here. */
+  /** The series of the features themselves. A user with an unknown variant is counted in the series of the feature. */
   readonly #itself = new Map<string, number>();
   readonly #metrics = new Map<string, number>();
   /** The variants of features' metrics, by `pairKey`. */
@@ -54,7 +54,7 @@ export class EnvironmentSeries {
     this.stored = this.#nextOrdinal;
   }
 
-  /** Adds an existing series. Call it in the order of ordinals. */
+  /** Adds an existing series. Call this in the order of ordinals. */
   learn({ name, ordinal }: NewSeries): void {
     this.#remember(name, ordinal);
     this.#nextOrdinal = ordinal + 1;
@@ -86,7 +86,7 @@ export class EnvironmentSeries {
     return this.#features.get(feature)?.get(variant) ?? this.#newVariant(feature, variant, sink);
   }
 
-  /** Creates the series of a variant. It is separate, so that the lookup is short enough to be inlined. */
+  /** Creates the series of a variant. This is a separate method, so that the lookup is short enough to be inlined. */
   #newVariant(feature: string, variant: string, sink: SeriesSink): number | undefined {
     if (!isName(feature) || !isName(variant)) return drop(sink);
     const featureName = foldOver(this.#features, feature, this.#limits.features);
@@ -183,7 +183,10 @@ function openVariants(groups: Map<string, Map<string, number>>, group: string): 
   return variants;
 }
 
-/** Returns the name if it is known or there is room for it, and otherwise the surplus name, which needs no room. */
+/**
+ * Returns the name if it is known or below the limit, and otherwise the surplus name, which does not count towards the
+ * limit.
+ */
 function foldOver(names: ReadonlyMap<string, unknown> | undefined, name: string, limit: number): string {
   if (names === undefined || names.has(name)) return name;
   const own = names.size - Number(names.has(surplusName));
@@ -223,7 +226,7 @@ export class DurableSeries {
    */
   readonly #ends = new Map<number, number>();
 
-  /** Create it before the first packet is counted. */
+  /** Create this object before the first packet is counted. */
   constructor(dictionary: Pick<SeriesDictionary, 'of'>) {
     this.#dictionary = dictionary;
   }
@@ -246,20 +249,20 @@ export class DurableSeries {
 const check: SeriesSink = { series: [], folded: 0, dropped: 0 };
 
 /**
- * The durable series of an environment, in a thread that creates no series. They are a prefix of the series in the
- * dictionary, which only grows. A name that needs no new series here thus has the same series in the dictionary.
+ * The durable series of an environment, in a thread that creates no series. These series are a prefix of the series in
+ * the dictionary, which only grows. A name that needs no new series here thus has the same series in the dictionary.
  */
 export class SeriesMirror extends EnvironmentSeries {
   #lacks = false;
 
-  /** True if a variant needs no new series: it has one, counts as surplus, or has an invalid name. */
+  /** True if a variant needs no new series: the variant has a series, counts as surplus, or has an invalid name. */
   countsVariant(feature: string, variant: string): boolean {
     this.#lacks = false;
     this.variant(feature, variant, check);
     return !this.#lacks;
   }
 
-  /** True if a metric is counted without a new series, as for `countsVariant`. */
+  /** True if a metric is counted without a new series. The rule is the same as for `countsVariant`. */
   countsMetric(metric: string): boolean {
     this.#lacks = false;
     this.metric(metric, check);

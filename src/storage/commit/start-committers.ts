@@ -33,7 +33,7 @@ export interface CommittersStart extends Pick<JournaledCommitterDeps, 'clock' | 
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** Starts the committers, and folds earlier frames. @throws {CommitError} if these cannot be read or folded */
+/** Starts the committers, and folds earlier frames. @throws {CommitError} if earlier frames cannot be read or folded */
 export async function startCommitters(store: UsageTables, options: CommittersStart): Promise<JournaledCommitter[]> {
   const { workerFile, data, workers, producers, maxIdentities = 100_000, ...deps } = options;
   const own = Array.from({ length: workers }, (_, at) => String(at + 1));

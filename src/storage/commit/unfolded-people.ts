@@ -39,7 +39,9 @@ export class UnfoldedPeople implements IdentityTables {
     }
   }
 
-  /** Adds a mint. Most mints are folded before anything reads their person, so the first mint is only noted. */
+  /**
+   * Adds a mint. Most mints are folded before anything reads the record of the person, so the first mint is only noted.
+   */
   #addMint(mint: HashedMint): void {
     if (!this.identities.note(mint)) putHashedMint(this, mint);
   }
@@ -113,7 +115,7 @@ class LayeredTable implements Table {
     return this.#base.get(key);
   }
 
-  /** Applies a noted mint to the record below it, which can include the mint already after a fold. */
+  /** Applies a noted mint to the record below it. After a fold, that record can already include the mint. */
   #apply(mint: HashedMint, key: Buffer, name: Key, at: number): Buffer | undefined {
     const layer = this.#layers[at]!;
     let record = this.#read(key, name, at - 1);

@@ -1,7 +1,7 @@
 /**
- * The storage of usage, as a port. `embedded-usage.ts` keeps usage in the LMDB store of the data directory, where commit workers
- * write the store that reports read. On several machines, commit workers write what this node has counted, and reports read a
- * store with the counts of all nodes.
+ * The storage of usage, as a port. `embedded-usage.ts` keeps usage in the LMDB store of the data directory, where
+ * commit workers write the store that reports read. On several machines, commit workers write what this node has
+ * counted, and reports read a store with the counts of all nodes.
  *
  * Handlers and upkeep depend on the port only.
  */
@@ -19,11 +19,14 @@ import type { Forgotten } from './envelope.ts';
 export interface UsageStore {
   readonly store: UsageTables;
   findPeople(application: number): IdentityTables;
-  /** The store that the committers write. It has the series numbers that packets refer to, and the messages of the last minutes. */
+  /**
+   * The store that the committers write. It has the series numbers to which packets refer, and the messages of the last
+   * minutes.
+   */
   readonly counted: Pick<UsageTables, 'lmdb' | 'series' | 'messages'>;
   /** The HMAC key of the digests of people: see `digestIdentity`. */
   readonly digestSecret: Buffer;
-  /** The committers, one for each lane. They are closed with the lanes and before the store. */
+  /** The committers, one for each lane. Close them with the lanes and before the store. */
   readonly committers: readonly Committer[];
   /** True if an instance id that is unknown here can have been issued on another machine a moment ago. */
   readonly resolvesLater: boolean;
@@ -35,8 +38,8 @@ export interface UsageStore {
   maintain(application: number, step: Maintenance): Promise<number>;
   /**
    * Resolves when every node can find a new instance id.
-   * @param fill adds more to the batch of this application's packets
-   * @throws {Refusal} `store_unavailable`, `postgres_unavailable`: the id does not exist then
+   * @param fill adds more records to the batch of this application's packets
+   * @throws {Refusal} `store_unavailable`, `postgres_unavailable`. The id does not exist then
    */
   keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void>;
   /**
@@ -46,10 +49,13 @@ export interface UsageStore {
   forget(forgotten: Forgotten): Promise<void>;
   /** @param listener called when another node has forgotten a person, which can invalidate cached ids */
   onForgotten(listener: () => void): void;
-  /** Resolves when no more packets of a deleted object can reach the store. Its record can then be removed. */
+  /**
+   * Resolves when no more packets of a deleted object can reach the store. The record of the object can then be
+   * removed.
+   */
   passed(deletion: Deletion): Promise<boolean>;
   /**
-   * Resolves when the store has everything that this node has acknowledged. Await it before a report. On several
+   * Resolves when the store has everything that this node has acknowledged. Await this call before a report. On several
    * machines, returns how complete the store is.
    * @param people whether the users and exposures must be current, can be a few seconds old, or are not read
    * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
@@ -57,7 +63,9 @@ export interface UsageStore {
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
   /** The reason why packets are refused although the disk accepts them: `spool_full`. Called for each packet. */
   refusal(): Refusal | undefined;
-  /** The reasons why packets are not counted, and why accounts cannot be changed or reports read; for people. */
+  /**
+   * The reasons why packets are not counted, and why accounts cannot be changed or reports cannot be read; for people.
+   */
   readiness(): UsageReadiness;
   /** Delays of the threads other than the committers, in seconds, by name. */
   readonly delays?: Readonly<Record<string, Histogram>>;
@@ -114,7 +122,7 @@ export interface PostgresLinkStatus {
   readonly connected: boolean;
   /** Time of the last change. */
   readonly since: number;
-  /** The reason why it is not connected, for people; empty if connected. */
+  /** The reason why the node is not connected, for people; empty if the node is connected. */
   readonly reason: string;
   /** Number of commits of this process. Below: their total duration (ms), and the number of changes of the primary. */
   readonly commits: number;

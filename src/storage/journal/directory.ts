@@ -27,7 +27,7 @@ export function areJournalsEmpty(data: string): boolean {
 const emptyName = 'empty';
 const emptyText = Buffer.from('This journal has no segments: the store has everything.\n');
 
-/** Records that a journal has no segments. Call it before the last segment is removed. */
+/** Records that a journal has no segments. Call this before the last segment is removed. */
 export function recordEmpty(files: JournalFiles): void {
   if (files.list().includes(emptyName)) return;
   const file = files.open(emptyName, 'create');
@@ -60,15 +60,15 @@ export function checkSegments(directory: string): void {
 const step = 1 << 20;
 
 /**
- * Maximum number of spares: the segments that a slow reader frees together, and one spare that was ready. Creating a spare
- * writes all of it.
+ * Maximum number of spares: the segments that a slow reader frees together, and one spare that was ready. The number is
+ * limited because creating a spare writes the whole file.
  */
 const maxSpares = 3;
 
 /**
- * Prepares a spare segment unless one is ready: fills it with zeros, one MiB at a time, and yields in between. Two
- * threads can do so at the same time, with different files.
- * @param unfinished temporary name; the next call removes such a file left by a crash
+ * Prepares a spare segment unless a spare is ready. Fills a file with zeros, one MiB at a time, and yields in between.
+ * Two threads can prepare spares at the same time, with different files.
+ * @param unfinished temporary name. The next call removes a file that a crash has left under this name
  * @throws {Error} of the file system, such as ENOSPC
  */
 export function* prepareSpare({ files, segmentSize }: Journal, unfinished = 'prepare.tmp'): Generator<void, void> {
@@ -81,7 +81,7 @@ export function* prepareSpare({ files, segmentSize }: Journal, unfinished = 'pre
   files.rename(unfinished, spareName(0));
 }
 
-/** Writes and flushes a file of zeros. Removes it after a failure, and when the generator is closed early. */
+/** Writes and flushes a file of zeros. Removes the file after a failure, or when the generator is closed early. */
 export function* fillWithZeros(files: JournalFiles, name: string, size: number): Generator<void, void> {
   const zeros = new Uint8Array(Math.min(step, size));
   const file = files.open(name, 'create');
@@ -102,11 +102,11 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
 }
 
 /**
- * Turns one folded segment into a spare, and removes the others. Runs on the thread of the reader. The newest segment
- * stays, because the writer can be appending to it. The new names need not be on disk until the writer begins a
- * segment: after a power loss, the store has the data of any restored segment.
+ * Turns one folded segment into a spare, and removes the other folded segments. Runs on the thread of the reader. The
+ * newest segment stays, because the writer can be appending to it. The new names are not synced, because after a power
+ * loss the store has the data of any restored segment. The writer syncs the names when it begins a segment.
  * @param upTo the last frame that the store holds durably
- * @param last the last frame of the journal, once the writer is closed: then the newest segment is recycled as well
+ * @param last the last frame of the journal, if the writer is closed. The newest segment is then recycled as well
  */
 export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_INFINITY): void {
   const { files, segmentSize } = journal;
@@ -127,7 +127,10 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
   }
 }
 
-/** Removes refusals of earlier segments, which are durably gone: beginning a segment syncs the directory. */
+/**
+ * Removes refusals of earlier segments. These segments are durably gone, because beginning a segment syncs the
+ * directory.
+ */
 function removeRefusals(files: JournalFiles, names: readonly string[], newest: number): void {
   for (const [generation, sequence] of refusedFrames(names))
     if (generation < newest) files.remove(refusalName(generation, sequence));

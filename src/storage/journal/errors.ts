@@ -23,7 +23,9 @@ export class FrameTooLarge extends Error {
 export class JournalWriteError extends Error {
   override readonly name = 'JournalWriteError';
   readonly code = journalFailed;
-  /** `refused`: no replay returns the frame. `unknown`: the next startup can find the frame, and then counts it. */
+  /**
+   * `refused`: no replay returns the frame. `unknown`: the next startup can find the frame, and counts the frame then.
+   */
   readonly frameState: 'refused' | 'unknown';
 
   constructor(file: string, offset: number, frameState: 'refused' | 'unknown', cause: unknown) {

@@ -18,7 +18,7 @@ export interface JournalFiles {
   readonly directory: string;
   list(): string[];
   size(name: string): number | undefined;
-  /** @param mode `create` makes an empty file, and replaces an existing one */
+  /** @param mode `create` makes an empty file, and replaces an existing file */
   open(name: string, mode: 'read' | 'write' | 'create'): JournalFile;
   rename(from: string, to: string): void;
   /** Removes a file if it exists. */
@@ -34,7 +34,7 @@ export interface JournalFile {
   write(bytes: Uint8Array, offset: number): number;
   /** Waits until the written bytes are on disk (fdatasync). */
   sync(): void;
-  /** @throws {Error} if the path no longer names this file: writes would be lost */
+  /** @throws {Error} if the path no longer leads to this file, so that writes would be lost */
   checkPlace(): void;
   close(): void;
 }
@@ -56,7 +56,7 @@ const retryMs = 20;
 const mostAttempts = 100;
 
 /**
- * Opens the directory of a journal, and creates it if it is missing. While too many files are open, opening a file is
+ * Opens the directory of a journal, and creates a missing directory. While too many files are open, opening a file is
  * retried for two seconds. Within that time the server closes surplus connections, so that no sender has to repeat its
  * packets.
  */

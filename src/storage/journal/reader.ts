@@ -29,7 +29,9 @@ const mostLikely = 100;
 interface Reading {
   readonly segment: Segment;
   readonly window: Window;
-  /** The last frame, once the writer has left the segment or failed. Later bytes were never acknowledged. */
+  /**
+   * The last frame, once the writer has left the segment or failed. Bytes after the last frame were never acknowledged.
+   */
   last: number;
   /** Offset at which the next frame begins. */
   offset: number;
@@ -48,8 +50,8 @@ export class JournalReader {
   incompleteAt: { readonly segment: string; readonly offset: number } | undefined;
 
   /**
-   * @param after the last frame that the store holds; the first frame returned is the next one
-   * @throws {JournalDamageError} if a segment differs from the written one, or if frames after `after` are missing
+   * @param after the last frame that the store holds. Reading starts with the next frame
+   * @throws {JournalDamageError} if a segment was changed after it was written, or if frames after `after` are missing
    */
   constructor(journal: Journal, after: number) {
     this.#journal = journal;
@@ -157,7 +159,7 @@ export class JournalReader {
     return false;
   }
 
-  /** The place of an incomplete frame, and its meaning; `undefined` if the last frame is complete. */
+  /** The place of an incomplete frame, and its possible causes; `undefined` if the last frame is complete. */
   get incomplete(): string | undefined {
     if (this.incompleteAt === undefined) return undefined;
     const { segment, offset } = this.incompleteAt;
@@ -173,7 +175,10 @@ export class JournalReader {
     return isBegun(bytes, offset, this.#sequence + 1, checksumStart(segment, offset));
   }
 
-  /** Number of a valid frame after the end of the journal that the store lacks; `undefined` if nothing was found. */
+  /**
+   * Returns the number of a valid frame after the end of the journal that the store lacks; `undefined` without such a
+   * frame.
+   */
   #laterFrame(after: number): number | undefined {
     const { segment, window } = this.#reading!;
     const lowest = Math.max(this.#sequence, this.#after) + 1;

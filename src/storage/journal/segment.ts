@@ -40,7 +40,10 @@ export interface JournalPosition {
 export const headerBlock = 4096;
 const layout = 1;
 const magic = Buffer.from('flagmtrJ');
-/** Magic (8), layout (u32), 4 bytes unused, id (16), generation, size and first sequence number (u64 each), checksum (u32). */
+/**
+ * Magic (8), layout (u32), 4 bytes unused, id (16), generation, size and first sequence number (u64 each), checksum
+ * (u32).
+ */
 const fields = { layout: 8, id: 16, generation: 32, size: 40, first: 48, checksum: 56 };
 const headerSize = 60;
 
@@ -58,12 +61,12 @@ export function spareNames(names: readonly string[]): string[] {
 }
 
 /**
- * The name of an empty file by which a segment ends before a sequence number. It makes a refused frame invalid when overwriting the
- * header of the frame fails.
+ * The name of an empty file that marks the end of a segment before a sequence number. The file makes a refused frame
+ * invalid when overwriting the header of the frame fails.
  */
 export const refusalName = (generation: number, sequence: number) => `refused-${pad(generation)}-${sequence}`;
 
-/** The first refused frame of each segment, by generation. No other frame follows it in its segment. */
+/** The first refused frame of each segment, by generation. A segment has no other frame after a refused frame. */
 export function refusedFrames(names: readonly string[]): ReadonlyMap<number, number> {
   const numbers = names.map((name) => /^refused-(\d{10})-(\d+)$/.exec(name)?.slice(1).map(Number));
   return new Map(numbers.filter((pair) => pair !== undefined) as [number, number][]);
@@ -160,9 +163,9 @@ export function placeIn({ directory }: JournalFiles, name: string, offset = 0): 
 }
 
 /**
- * A frame: checksum (u32), length of the body (u32), sequence number (u64), body; little-endian, padded with zeros to 8 bytes.
- * The checksum covers everything after it. It is seeded with the segment and the offset, so that an older frame in a recycled
- * segment is never valid: CRC-32 of the same bytes differs for different seeds.
+ * A frame: checksum (u32), length of the body (u32), sequence number (u64), body; little-endian, padded with zeros to 8
+ * bytes. The checksum covers the rest of the frame. It is seeded with the segment and the offset. CRC-32 of the same
+ * bytes differs for different seeds, so an older frame in a recycled segment is never valid.
  */
 export interface Frame {
   /** Frames are numbered from 1, without gaps. */
@@ -204,7 +207,8 @@ export const framePage = 4096;
 
 /**
  * True if a frame was begun at an offset without a valid frame.
- * @param bytes from the offset on; long enough for the frame that its header claims, if the segment is
+ * @param bytes the bytes from the offset on. They include the whole frame that the header claims, unless the segment
+ * ends earlier
  * @param sequence the number that the frame would have
  */
 export function isBegun(bytes: Buffer, offset: number, sequence: number, start: number): boolean {
@@ -232,7 +236,7 @@ export function likelyFrames(bytes: Buffer, first: number, count: number): numbe
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const found = [];
   for (let at = 0; at + frameHeader <= bytes.length; at += alignment) {
-    // The low half first: a segment of 64 MiB has eight million offsets.
+    // Compares the low half first, because a segment of 64 MiB has eight million offsets.
     const isNear = (view.getUint32(at + 8, true) - first) >>> 0 < count;
     if (isNear && sequenceAt(bytes, at) >= first && sequenceAt(bytes, at) < first + count) found.push(at);
   }

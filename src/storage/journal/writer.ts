@@ -23,7 +23,7 @@ import {
 const unfinished = 'first.tmp';
 const taken = 'next.tmp';
 
-/** Appends frames. Every call is synchronous: run it on a separate thread. */
+/** Appends frames. Every call is synchronous, so use a separate thread. */
 export class JournalWriter {
   readonly #journal: Journal;
   #segment: Segment;
@@ -32,15 +32,15 @@ export class JournalWriter {
   #sequence: number;
   readonly #buffer: Buffer;
   #failure: JournalWriteError | undefined;
-  /** True if a next segment has possibly begun: later frames in this segment would not be found. */
+  /** True if the next segment can have begun. Later frames in this segment would not be found. */
   #isLeft = false;
 
   /**
-   * Begins a new segment in a spare, or in a short file without a spare. Never appends to a segment of an earlier
+   * Begins a new segment. Uses a spare, or a short file if no spare is ready. Never appends to a segment of an earlier
    * process.
    * @param last the sequence number of the last frame, which the store holds
-   * @param shortSize bytes of the short file, a multiple of 4 KiB, so that the first commit does not wait for a long
-   * file
+   * @param shortSize bytes of the short file, a multiple of 4 KiB. It is short so that the first commit does not wait
+   * for a long file
    * @throws {Error} of the file system
    */
   constructor(journal: Journal, last: number, shortSize = 1 << 20) {
@@ -64,9 +64,9 @@ export class JournalWriter {
    * Appends one frame, with one write and one flush.
    * @returns the sequence number of the frame, which is on disk
    * @throws {FrameTooLarge} if the frame fits into no segment
-   * @throws {JournalFull} if the segment is full and no spare is ready: try again later
+   * @throws {JournalFull} if the segment is full and no spare is ready. Try again later
    * @throws {JournalWriteError} if the disk failed, and on every later call
-   * @throws {Error} of the file system if it is full, or if too many files are open: try again later
+   * @throws {Error} of the file system if the disk is full, or too many files are open. Try again later
    */
   append(chunks: readonly Uint8Array[]): number {
     if (this.#failure !== undefined) throw this.#failure;
@@ -85,8 +85,8 @@ export class JournalWriter {
   }
 
   /**
-   * The bytes to write: the frame, and zeros up to the end of its last page. The first write to a page then covers all of it, so the
-   * kernel does not read the old contents of a recycled segment.
+   * The bytes to write: the frame, and zeros up to the end of its last page. The first write to a page then covers all
+   * of it, so the kernel does not read the old contents of a recycled segment.
    */
   #encode(chunks: readonly Uint8Array[], size: number): Buffer {
     const offset = this.#offset;
@@ -122,7 +122,10 @@ export class JournalWriter {
     }
   }
 
-  /** Refuses the frame by a name in the directory, in other blocks of the disk. Returns true if it is on disk. */
+  /**
+   * Refuses the frame by creating an empty file in the directory, in other blocks of the disk. Returns true if the file
+   * is on disk.
+   */
   #recordRefusal(): boolean {
     const { files } = this.#journal;
     try {
@@ -146,7 +149,7 @@ export class JournalWriter {
       this.#isLeft = false;
     } catch (error) {
       if (error instanceof JournalFull) throw error;
-      // No flush has failed. A segment that has begun stays empty, as after a power loss.
+      // No flush has failed. A segment that was begun remains empty, as after a power loss.
       this.#isLeft = shortageIn(error) === 'files';
       if (this.#isLeft) throw error;
       throw this.#fail('refused', error);
@@ -174,7 +177,7 @@ function beginSegment({ files, id }: Journal, spare: string, first: number): [Se
   // The name of the spare must be on disk before its old header is overwritten.
   files.syncDirectory();
   const generation = nextGeneration(files.list());
-  // Take it first: another thread can be renaming a new spare to the same name.
+  // Rename the spare first: another thread can rename a new spare to the same name.
   files.rename(spare, taken);
   const segment = describeSegment(id, generation, first, files.size(taken) ?? 0);
   writeAndSync(files, taken, encodeHeader(id, segment), 0);

@@ -74,11 +74,11 @@ const tables = {
   identityProviders: table<IdentityProvider>(), // By `id`.
   linkedIdentities: table<LinkedIdentity>(), // By `identityKey`.
   userIdentities: table<true>(), // The linked identities of a user: `userId`, a dot, `identityKey`. The value has no meaning.
-  // By the SHA-256 (hex) of issuer and subject, or issuer and `sid`; a dot; the key of the sign-in.
+  // Key: the SHA-256 (hex) of issuer and subject, or of issuer and `sid`; a dot; the key of the sign-in.
   providerSignIns: table<ProviderSignIn>(),
-  // By the SHA-256 (hex) of issuer and `jti`: the logout tokens received. The value is when they expire.
+  // The received logout tokens. Key: the SHA-256 (hex) of issuer and `jti`. The value is the expiry of the token.
   logoutTokens: table<number>(),
-  // Named numbers: the next of each sequence (`application`, `key`, `audit`, …) and the version of the `layout`.
+  // Named numbers: the next number of each sequence (`application`, `key`, `audit`, …) and the version of the `layout`.
   numbers: table<number>(),
 };
 
@@ -109,8 +109,8 @@ export function openAccountTables(data: string, clock: Pick<Clock, 'monotonic'> 
 }
 
 /**
- * Opens the accounts environment while a service is possibly using it. The pages of its files change then, so they are not
- * checked. Write only data that the service does not cache in memory.
+ * Opens the accounts environment while a service is possibly using it. Its pages can change at any time, so they are
+ * not checked. Write only data that the service does not cache in memory.
  * @throws {Error} if the environment is missing or has another layout, or as `waitUntilSharable` and `checkStores` do
  */
 export async function attachAccountTables(data: string): Promise<AccountTables> {
@@ -136,11 +136,11 @@ export interface CopyState {
   readonly change: string;
   /** The copied tables. A later version of this program can have more tables. */
   readonly tables: string;
-  /** True if PostgreSQL has lost changes that were here, and the consequences are not handled yet. */
+  /** True if PostgreSQL has lost changes that were here, and the loss is not handled yet. */
   readonly lossOpen: boolean;
   /** The repair number of the last copy. A higher number means that another node has done the repair. */
   readonly lossMark?: number;
-  /** True if the accounts are being adopted by PostgreSQL and are possibly not there yet: see replication/adoption. */
+  /** True if the accounts are being moved to PostgreSQL and might not be there yet: see replication/adoption. */
   readonly adopting?: true;
 }
 
@@ -154,7 +154,7 @@ export function readCopyState(lmdb: LmdbEnvironment): CopyState | undefined {
   return table?.get(key);
 }
 
-/** Returns a function that writes the state of a copy. Call it in a batch of writes. */
+/** Returns a function that writes the state of a copy. Call the function in a batch of writes. */
 export function copyStateWriter(lmdb: LmdbEnvironment): (state: CopyState) => void {
   const table = openRecords<CopyState>(lmdb, name);
   return (state) => void table.put(key, state);

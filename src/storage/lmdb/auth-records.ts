@@ -1,13 +1,15 @@
 import type { Role } from '../../contract/roles.ts';
 import type { Factor } from '../../contract/sign-in.ts';
 
-/** The records of the auth host. Times are Unix milliseconds unless noted as seconds; secrets are kept as SHA-256, hex. */
+/**
+ * The records of the auth host. Times are Unix milliseconds unless noted as seconds; secrets are kept as SHA-256, hex.
+ */
 
 /** The proof of a sign-in. */
 export interface Authentication {
-  /** The factors in the order of their proof. */
+  /** The factors in the order in which the user proved them. */
   readonly factors: readonly Factor[];
-  /** Absent if the sign-in was not proven by an identity provider. */
+  /** Absent if no identity provider proved the sign-in. */
   readonly provider?: ProviderSession;
   /** `User-Agent` of the browser, at most 256 characters. */
   readonly userAgent: string;
@@ -21,18 +23,21 @@ interface ProviderSession {
   readonly subject: string;
   /** The `sid` of the session there; `null` if the provider sent none. */
   readonly sid: string | null;
-  /** Needed for the sign-out at the provider. */
+  /** The token is needed for the sign-out at the provider. */
   readonly idToken?: string;
-  /** Present if the sign-in counts as one factor. Otherwise it counts as two. */
+  /** Present if the sign-in counts as one factor. Otherwise the sign-in counts as two. */
   readonly isOneFactor?: true;
 }
 
 interface FromSignIn {
-  /** Absent from records of an earlier release, which knows only passwords. */
+  /** Absent from records of an earlier release, in which every sign-in used a password. */
   readonly authentication?: Authentication;
 }
 
-/** A client's session from one sign-in: a chain of refresh tokens (the last is valid) and the last access token. */
+/**
+ * A client's session from one sign-in. A session has a chain of refresh tokens, of which the last is valid, and the
+ * last access token.
+ */
 export interface Session extends FromSignIn {
   readonly userId: string;
   readonly clientId: string;
@@ -68,7 +73,7 @@ export interface AuthorizationCode extends FromSignIn {
   readonly session: string | null;
 }
 
-/** A user's grant to a device, which can then act for the user, within a scope. */
+/** A user's grant to a device, which can then act for the user within a scope. */
 export interface Allowance extends FromSignIn {
   readonly userId: string;
   readonly signIn: string;
@@ -94,7 +99,7 @@ export interface DeviceCode {
 
 export interface SignIn extends FromSignIn {
   readonly userId: string;
-  /** SHA-256 (hex) of the user's password hash at the time: a new password ends the sign-in. */
+  /** SHA-256 (hex) of the user's password hash at the sign-in. A new password ends the sign-in. */
   readonly passwordId: string;
   /** Time of the user's sign-in, possibly earlier at a provider; seconds. */
   readonly authTime: number;
@@ -130,7 +135,7 @@ export interface Totp {
   /** Base32 (RFC 4648 §6). */
   readonly secret: string;
   readonly createdAt: number;
-  /** The time step of the last accepted code. Codes up to it are not accepted again. */
+  /** The time step of the last accepted code. Codes of this and earlier steps are not accepted again. */
   readonly lastStep: number;
   readonly lastUsedAt: number;
   /** Hashes of the unused recovery codes, without separators. */
@@ -151,7 +156,7 @@ export type Jwk = Readonly<Record<string, unknown>>;
 
 /** A public key that a client has registered, with the only algorithm that it verifies. */
 export interface PublicKey {
-  /** The id as given by the client, or the thumbprint (RFC 7638). */
+  /** The id from the client, or the thumbprint (RFC 7638). */
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   /** The public members of the key only. */
@@ -207,7 +212,7 @@ export interface IdentityProvider {
   readonly linkByEmail: boolean;
   /** True if unknown users are created. */
   readonly createUsers: boolean;
-  /** The team of created users in addition to the teams of the rules, if any. */
+  /** The team of created users in addition to the teams from the rules, if any. */
   readonly defaultTeam: string | null;
   readonly defaultRole: Role;
   readonly claimRules: readonly ClaimRule[];
@@ -247,7 +252,9 @@ export interface GivenRole {
   readonly before: Role | null;
 }
 
-/** A sign-in with a provider, for its back-channel logout. It remains while sessions from the sign-in can exist. */
+/**
+ * A sign-in with a provider, for its back-channel logout. The record remains while sessions from the sign-in can exist.
+ */
 export interface ProviderSignIn {
   readonly userId: string;
   /** The key of the sign-in. */

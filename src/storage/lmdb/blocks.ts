@@ -83,7 +83,7 @@ const maskBytes = 4;
 export const bucketWidth = { minute: 0, hour: 1, day: 2 } as const;
 export type BucketWidth = (typeof bucketWidth)[keyof typeof bucketWidth];
 
-/** One number that holds a bucket's width and its start in minutes since the epoch. */
+/** Encodes a bucket's width and its start, in minutes since the epoch, as one number. */
 export function encodeBucket(width: BucketWidth, minute: number): number {
   return minute * bucketWidths + width;
 }
@@ -101,7 +101,10 @@ export function decodeWidth(bucket: number): BucketWidth {
 /** Exclusive maximum of an environment's series ordinals, so that one double identifies both environment and series. */
 export const seriesPerEnvironment = 2 ** 20;
 
-/** One number that identifies a series of an environment. Batches send it across threads instead of names. */
+/**
+ * Encodes an environment and the ordinal of a series as one number. Batches pass this number between threads instead of
+ * names.
+ */
 export function seriesRef(environment: number, ordinal: number): number {
   return environment * seriesPerEnvironment + ordinal;
 }
@@ -178,7 +181,7 @@ export class BlockEncoder<T> {
     );
   }
 
-  /** A block's value, valid until the next one is encoded. */
+  /** A block's value, valid until the next value is encoded. */
   encode(block: Block<T>): Buffer {
     const memory = this.#memory;
     const codec = this.#codec;
@@ -312,7 +315,7 @@ export function horizonsAt(now: number, { minutesMs, hoursMs, daysMs }: Retentio
   return { minutes: floor(minutesMs, hour), hours: floor(hoursMs, day), days: floor(daysMs, day) };
 }
 
-/** The minute (since the epoch) at which the oldest day begins that is kept for at least another 24 hours from `now` (Unix ms). */
+/** The minute (since the epoch) at which the oldest day begins that is still kept 24 hours after `now` (Unix ms). */
 export function oldestWholeDay(now: number, { daysMs }: Retention): number {
   return Math.max(0, Math.ceil((now - daysMs) / 60_000 / day) * day);
 }

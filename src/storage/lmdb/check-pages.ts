@@ -202,25 +202,25 @@ function findNewest(bytesAt: (position: number) => Buffer): Meta | undefined {
   return second.transaction > first.transaction ? second : first;
 }
 
-/** Reads from `position` into `buffer`; less than its length at the end of the file. */
+/** Reads from `position` into `buffer`. Returns less than the length of the buffer at the end of the file. */
 function read(descriptor: number, position: number, buffer: Buffer): Buffer {
   const bytes = readSync(descriptor, buffer, 0, buffer.length, position);
   return bytes === buffer.length ? buffer : buffer.subarray(0, bytes);
 }
 
 /*
- * LMDB itself cannot do this. native/check-pages.c checks a page when LMDB takes it from an open file. It does not walk
- * the trees, so it finds neither a page with two uses nor a damaged page that was not read yet. It reads through the
- * memory map, so a truncated file would end the process (SIGBUS). And a backup needs the list of the pages in use, of a
- * state that a reader holds, with pauses between the pages.
+ * LMDB itself cannot do this. native/check-pages.c checks a page when LMDB takes the page from an open file. That check
+ * does not walk the trees, so it finds neither a page with two uses nor a damaged page that was not read yet. It reads
+ * through the memory map, so a truncated file would end the process (SIGBUS). A backup also needs the list of the pages
+ * in use, of a state that a reader holds, with pauses between the pages.
  */
 
 interface Pages {
   readonly pageSize: number;
   readonly count: number;
-  /** One more than the largest page number in use. A sound file can end earlier if its last pages are unused. */
+  /** One more than the largest page number in use. An undamaged file can end earlier if its last pages are unused. */
   readonly end: number;
-  /** Reads consecutive pages into a buffer. @returns the bytes that the file has of these pages */
+  /** Reads consecutive pages into a buffer. @returns the bytes of these pages that are in the file */
   read(first: number, into: Buffer): Buffer;
   /** Receives consecutive pages in use: pages of the trees and of long values. */
   used(first: number, count: number): void;
@@ -307,7 +307,9 @@ class TreeWalk {
     return !this.#ofFreeList || this.#takeLongList(page, bytes);
   }
 
-  /** Takes a long list of free pages. It has each page once, which bounds its length before memory is allocated. */
+  /**
+   * Takes a long list of free pages. The list has each page once, which bounds its length before memory is allocated.
+   */
   #takeLongList(page: number, bytes: number): boolean {
     const { pageSize, end, read } = this.#pages;
     if (bytes > 8 * (end + 1)) return false;

@@ -29,7 +29,7 @@ export interface CumulativeMessage {
   readonly length: number;
   /** Interval between the messages of the sender in ms; 0 if unknown. */
   readonly interval: number;
-  /** The ledger subject of a note, whose code is filled in; empty to note nothing. */
+  /** The ledger subject of a note, to which the code is added. Empty for a message without a note. */
   readonly subject: string;
   /** The time bucket (see `encodeBucket`). */
   readonly bucket: number;
@@ -39,16 +39,19 @@ export interface CumulativeMessage {
   readonly rows: readonly number[];
 }
 
-/** Period in which messages are remembered. It exceeds the pauses of SDKs that back off. */
+/** Period in which messages are remembered, ms. The period exceeds the pauses of SDKs that back off. */
 export const cumulativeLifeMs = 60 * 60_000;
 
-/** Maximum number of messages remembered per application, 1 kB each. Beyond it, the oldest start is forgotten. */
+/**
+ * Maximum number of messages remembered per application, 1 kB each. Beyond the maximum, messages with the oldest start
+ * are forgotten.
+ */
 const mostRemembered = 200_000;
 
 /**
- * The last messages. Key: 0 (u8), identity (16). Value: see `encode`. To find expired ones: 1 (u8), the time of the last message
- * (Unix ms, u48, big-endian), identity; the value is empty. Number of an application's messages: 2 (u8), application (u32,
- * big-endian); the value is a u32, little-endian.
+ * The last messages. Key: 0 (u8), identity (16). Value: see `encode`. To find expired ones: 1 (u8), the time of the
+ * last message (Unix ms, u48, big-endian), identity; the value is empty. Number of an application's messages: 2 (u8),
+ * application (u32, big-endian); the value is a u32, little-endian.
  */
 export class CumulativeTotals {
   readonly #table: Table;
@@ -60,7 +63,10 @@ export class CumulativeTotals {
     this.#most = most;
   }
 
-  /** Compares a message with the previous message of its identity, and remembers it. Call it in a transaction. */
+  /**
+   * Compares a message with the previous message of its identity, and remembers the message. Call this in a
+   * transaction.
+   */
   add(message: CumulativeMessage): Addition {
     const { identity, sender, at, interval, length } = message;
     const known = this.#find(identity);
@@ -133,7 +139,10 @@ export class CumulativeTotals {
     this.#resize(readApplication(identity), -1);
   }
 
-  /** Forgets more expired messages than the given ones, which set the time, but a bounded number. */
+  /**
+   * Forgets a bounded number of expired messages, but more messages than the given ones. The given messages set the
+   * current time.
+   */
   expire(messages: readonly CumulativeMessage[]): void {
     if (messages.length === 0) return;
     const latest = messages.reduce((last, { at }) => Math.max(last, at), 0);
@@ -141,7 +150,7 @@ export class CumulativeTotals {
   }
 
   /**
-   * Forgets messages from before a time (Unix ms), the oldest first. Call it in a transaction.
+   * Forgets messages from before a time (Unix ms), the oldest first. Call this in a transaction.
    * @returns the number of forgotten messages
    */
   forget(before: number, limit: number): number {
@@ -224,26 +233,26 @@ function sizeKey(application: number): Buffer {
 
 /** Rows of an unconfirmed message that an SDK sends again. */
 export const repeats = {
-  /** Nothing: each message counts in full, even if it resembles an earlier one. */
+  /** No rows: each message counts in full, even if it resembles an earlier message. */
   never: 0,
-  /** Everything, with more added. */
+  /** All rows, with larger amounts. */
   whole: 1,
-  /** `yes` and `no` with more added, but no variants. */
+  /** `yes` and `no` with larger amounts, but no variants. */
   withoutVariants: 2,
-  /** Counters with more added, but under another start. Nothing identifies such a message, so it counts in full. */
+  /** Counters with larger amounts, but under another start. Nothing identifies such a message, so it counts in full. */
   values: 3,
 } as const;
 export type Repeats = (typeof repeats)[keyof typeof repeats];
 
 /** The kinds of rows in a message. */
 export const rowKind = { yes: 0, no: 1, variant: 2, counter: 3, gauge: 4 } as const;
-/** Added to the kind of the first row of a flag. */
+/** This number is added to the kind of the first row of a flag. */
 export const opensFeature = 8;
 
 /** Numbers per row. */
 export const rowWidth = 3;
 
-/** A message as it is remembered. */
+/** A message in its stored form. */
 interface KnownMessage {
   readonly at: number;
   readonly repeats: number;
@@ -253,7 +262,7 @@ interface KnownMessage {
   readonly rows: readonly number[];
 }
 
-/** Rows that a message adds to the earlier ones. */
+/** Rows that a message adds to the earlier messages. */
 interface Addition {
   /** `ref, kind, amount` */
   readonly rows: readonly number[];
@@ -264,8 +273,8 @@ interface Addition {
 const shortestInterval = 0.9;
 
 /**
- * Compares a message with the previous message of its identity. In doubt, a message counts.
- * @returns the rows that it adds, and the message to compare the next message with
+ * Compares a message with the previous message of its identity. If a repetition is not certain, the message counts.
+ * @returns the rows that the message adds, and the message to compare the next message with
  */
 function compare(message: KnownMessage, last: KnownMessage): [Addition, KnownMessage] {
   const own = sumTotals(message.rows);

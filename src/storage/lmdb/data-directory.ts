@@ -25,8 +25,8 @@ export function dataFilesIn(data: string, stores: readonly StoreName[] = [...own
 }
 
 /**
- * Checks that the files of a data directory can be opened. LMDB maps a file into memory, and access beyond its end kills the process
- * (SIGBUS). Call this once, before anything is written.
+ * Checks that the files of a data directory can be opened. LMDB maps a file into memory, and access beyond its end
+ * kills the process (SIGBUS). Call this function once, before the first write.
  * @returns false if time ran out before everything was checked
  * @throws {Error} that names the file, the fault and the remedy
  */
@@ -46,8 +46,8 @@ export function checkPresence(data: string): void {
 }
 
 /**
- * The data file that a data directory with accounts must have, but lacks; `undefined` if no file is missing. A node
- * loads its usage from PostgreSQL again, but its spool can have the only copy of the node's counts.
+ * Returns the missing data file of a data directory with accounts; `undefined` if no file is missing. A node loads its
+ * usage from PostgreSQL again, but its spool can have the only copy of the node's counts.
  * @param copy the state of the accounts: see `readCopyState`
  */
 export function missingFile(data: string, copy: { readonly adopting?: true } | undefined): string | undefined {
@@ -101,13 +101,15 @@ function isDamage(error: unknown): error is Error {
 /** Name of the directory in which directories are created. The next run removes it after a power loss. */
 const stagingName = 'prepare.tmp';
 
-/** Name of a complete new directory. The next run moves the remaining ones: see `finishCreation`. */
+/**
+ * Name of a complete new directory. After an interruption, the next run moves its directories: see `finishCreation`.
+ */
 const completeName = 'prepared.tmp';
 
 /**
- * Creates directories in a data directory: all of them, or nothing.
+ * Creates directories in a data directory: all directories, or none.
  * @param make fills a staging directory in place of the data directory, and closes everything that it opened
- * @throws {Error} whatever `make` throws, and if the disk is full; the data directory is then unchanged
+ * @throws {Error} the error of `make`, or an error if the disk is full. The data directory is then unchanged
  */
 export async function createAtomically(data: string, make: (staging: string) => Promise<void>): Promise<void> {
   const staging = join(data, stagingName);
@@ -128,7 +130,7 @@ export async function createAtomically(data: string, make: (staging: string) => 
   finishCreation(data);
 }
 
-/** True if an error means a full disk, which LMDB reports as any failed write. */
+/** True if an error means a full disk, which LMDB reports as a generic failed write. */
 function isFull(data: string, error: unknown): boolean {
   const named = shortageIn(error) ?? shortageIn((error as Error).cause ?? {});
   return (named ?? (isStoreFailure(error) ? probeDisk(data) : undefined)) === 'space';

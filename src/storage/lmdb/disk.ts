@@ -36,12 +36,15 @@ const shortages = new Map<unknown, Shortage>(
   ]),
 );
 
-/** The shortage that an error reports, by the name in Node's errors or the number in LMDB's; `undefined` for other errors. */
+/**
+ * The shortage that an error reports, by the name in Node's errors or the number in LMDB's; `undefined` for other
+ * errors.
+ */
 export function shortageIn(error: unknown): Shortage | undefined {
   return shortages.get((error as { code?: unknown }).code);
 }
 
-/** A shortage: cannot be written now, but is otherwise sound. `broken`: cannot be written for any other reason. */
+/** A shortage prevents writes now, but the disk is undamaged. `broken`: writes fail for any other reason. */
 export type DiskState = 'writable' | Shortage | 'broken';
 
 /** Number of bytes to probe: more than the commit of a full batch needs. */
@@ -77,7 +80,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** The path of an open file no longer refers to it. Writes to it are lost when it is closed. */
+/** The path of an open file no longer refers to the file. Writes to the file are lost when it is closed. */
 class FileGoneError extends Error {
   override readonly name = 'FileGoneError';
   /** The code, a number as in system errors. */
@@ -95,7 +98,7 @@ export interface FileIdentity {
   bytes(): number;
 }
 
-/** Remembers the inode of a file that was just opened. Comparing it later takes a few microseconds. */
+/** Remembers the inode of a file that was just opened. A later comparison takes a few microseconds. */
 export function identifyFile(file: string): FileIdentity {
   const opened = statSync(file);
   return {

@@ -52,7 +52,7 @@ export function decodeExposures(value: Buffer): Map<number, Exposure> {
   return rows;
 }
 
-/** Replaces the exposures of a listed person (see `listPerson`). Call it in a transaction. */
+/** Replaces the exposures of a listed person (see `listPerson`). Call this in a transaction. */
 export function putExposures(store: UsageTables, key: Buffer, { day, rows }: Exposures): void {
   const value = Buffer.allocUnsafe(headBytes + rows.size * rowBytes);
   value.writeUInt32LE(day, 0);
@@ -68,7 +68,7 @@ export function putExposures(store: UsageTables, key: Buffer, { day, rows }: Exp
 }
 
 /**
- * Lists a person without exposures. Call it in a transaction.
+ * Lists a person without exposures. Call this in a transaction.
  * @param seconds Unix seconds
  * @param limit maximum number of people per environment
  * @returns empty exposures, or `undefined` if the environment is full
@@ -82,7 +82,7 @@ export function listPerson(store: UsageTables, key: Buffer, seconds: number, lim
   return { day, rows: new Map() };
 }
 
-/** Removes a person's exposures. Call it in a transaction. */
+/** Removes a person's exposures. Call this in a transaction. */
 export function removeExposures(store: UsageTables, key: Buffer): void {
   const value = store.exposures.get(key);
   if (value === undefined) return;
@@ -100,10 +100,10 @@ export function removeAllExposures(store: UsageTables, environment: number, limi
 }
 
 /**
- * Removes exposures that were last seen more than `keptDays` ago. Call it in a transaction.
+ * Removes exposures that were last seen more than `keptDays` ago. Call this in a transaction.
  * @param now Unix ms
  * @param limit maximum number of people to visit
- * @returns the number of people visited; 0 if no visit is due
+ * @returns the number of visited people; 0 if no visit is due
  */
 export function sweepExposures(store: UsageTables, now: number, limit: number, keptDays = 30): number {
   const oldest = oldestKept(now, keptDays);

@@ -38,7 +38,7 @@ type Records = Pick<Table, 'resetReadTxn'> & {
   removeSync(key: Buffer): unknown;
 };
 
-/** An id by its hash, and its expiry (Unix ms). */
+/** The hash of an id, and the expiry of the id (Unix ms). */
 interface Life {
   readonly hash: Buffer;
   readonly expiresAt: number;
@@ -49,7 +49,7 @@ export interface Instance {
   readonly low: number;
   /** Unix ms. */
   readonly expiresAt: number;
-  /** True if a newer id was minted. Using this id then no longer extends its lifetime. */
+  /** True if a newer id was minted. A use of this id then no longer extends its lifetime. */
   readonly replaced: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface Mint {
   readonly low: number;
   /** JSON of identity, groups and claims. */
   readonly profile: string;
-  /** Unix ms: the expiry of this id, and the latest expiry of the previous one. */
+  /** Unix ms. The expiry of this id, and the latest possible expiry of the previous id. */
   readonly expiresAt: number;
   readonly graceUntil: number;
 }
@@ -71,7 +71,7 @@ export interface InstanceUse {
   readonly expiresAt: number;
 }
 
-/** An id as its hash, which cannot be used as an id. */
+/** The hash of an id. The hash cannot be used as an id. */
 export interface HashedId {
   readonly application: number;
   /** The person: see `digestIdentity`. */
@@ -92,7 +92,7 @@ const dayMs = 86_400_000;
 
 type RandomBytes = (length: number) => Uint8Array;
 
-/** The HMAC key of the digests, created at first use. It never changes. */
+/** The HMAC key of the digests, created at first use. The key never changes. */
 export function openDigestSecret(store: UsageTables, randomBytes: RandomBytes): Buffer {
   const key = Buffer.from('secret');
   const known = store.identities.get(key);
@@ -103,8 +103,8 @@ export function openDigestSecret(store: UsageTables, randomBytes: RandomBytes): 
 }
 
 /**
- * The key of a person's records. It is contained in every id and is therefore computed with a secret: the holder of an
- * id cannot find its person by trying identities.
+ * Computes the key of a person's records. Every id contains the key, so the key is computed with a secret. The holder
+ * of an id thus cannot find the person by trying identities.
  */
 export function digestIdentity(secret: Buffer, application: number, identity: string): Buffer {
   return createHmac('sha256', secret).update(`${application}/${identity}`).digest().subarray(0, digestBytes);
@@ -121,7 +121,10 @@ export function digestOfInstance(instanceId: string): Buffer | undefined {
   return pattern.test(instanceId) ? Buffer.from(instanceId.slice(6, 38), 'hex') : undefined;
 }
 
-/** An application's id as last committed; `undefined` if the id was never minted, or expired and was swept. */
+/**
+ * Finds an application's id in its last committed state; `undefined` if the id was never minted, or has expired and was
+ * swept.
+ */
 export function findInstance(store: IdentityTables, application: number, instanceId: string): Instance | undefined {
   const digest = digestOfInstance(instanceId);
   if (digest === undefined) return undefined;
@@ -137,7 +140,10 @@ export function findInstance(store: IdentityTables, application: number, instanc
   return { high, low, expiresAt: before.expiresAt, replaced: true };
 }
 
-/** The owner of an id that was valid at a time (Unix ms): the halves of the user's hash. Call it in a transaction. */
+/**
+ * Returns the owner of an id that was valid at a time (Unix ms), as the halves of the user's hash. Call this in a
+ * transaction.
+ */
 export function resolveInstance(
   store: UsageTables,
   { application, digest, hash }: HashedId,
@@ -156,7 +162,8 @@ export function findProfile(store: UsageTables, application: number, digest: Buf
 
 /**
  * Stores a new id. The previous id stays valid for the grace period; the id before that becomes invalid. If the id is
- * already stored, nothing changes. Call it in a transaction: the second of two mints for a person must find the first.
+ * already stored, nothing changes. Call this in a transaction: the second of two mints for a person must find the
+ * first.
  */
 export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   const { application, digest, hash, high, low, expiresAt, graceUntil } = mint;
@@ -171,7 +178,7 @@ export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   putIdentity(store, key, { current, before, high, low, day, profile: Buffer.from(mint.profile) });
 }
 
-/** Extends the lifetime of an id unless it was replaced or removed. Call it in a transaction. */
+/** Extends the lifetime of an id unless it was replaced or removed. Call this in a transaction. */
 export function putHashedUse(store: IdentityTables, { application, digest, hash, expiresAt }: HashedUse): void {
   const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
@@ -180,7 +187,7 @@ export function putHashedUse(store: IdentityTables, { application, digest, hash,
   putIdentity(store, key, { ...known, current: { ...known.current, expiresAt } });
 }
 
-/** Removes a person of an application with their ids. Call it in a transaction. */
+/** Removes a person of an application with their ids. Call this in a transaction. */
 export function removeIdentity(store: IdentityTables, application: number, digest: Buffer): void {
   const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
@@ -198,7 +205,7 @@ export function removeAllIdentities(store: UsageTables, application: number, lim
 }
 
 /**
- * Removes people whose ids expired before today. Call it in a transaction.
+ * Removes people whose ids expired before today. Call this in a transaction.
  * @param now Unix ms
  * @param limit maximum number of people to visit
  * @returns the number of people visited; 0 if no visit is due
@@ -258,7 +265,7 @@ export function hashInstanceId(instanceId: string): Buffer {
   return hash('sha256', instanceId, 'buffer');
 }
 
-/** @param named has an id that `digestOfInstance` can read */
+/** @param named an object with an id that `digestOfInstance` can read */
 export function hashedId<T extends { readonly instanceId: string }>({
   instanceId,
   ...rest

@@ -1,6 +1,8 @@
 import type { Table } from './lmdb.ts';
 
-/** A number as a key prefix (u32, big-endian). Keys with it sort before the prefix of the next number. */
+/**
+ * Encodes a number as a key prefix (u32, big-endian). Keys with the prefix sort before the prefix of the next number.
+ */
 export function prefixKey(number: number): Buffer {
   const key = Buffer.allocUnsafe(4);
   key.writeUInt32BE(number, 0);
@@ -34,7 +36,7 @@ export function keysIn(table: Table, range: KeyRange): Buffer[] {
   return Array.from(table.getKeys(range), (key) => Buffer.from(key));
 }
 
-/** Removes the records of a range. Call it in a transaction. @returns the number of records removed */
+/** Removes the records of a range. Call this in a transaction. @returns the number of records removed */
 export function removeRange(table: Table, range: KeyRange): number {
   const keys = keysIn(table, range);
   for (const key of keys) table.removeSync(key);
@@ -42,7 +44,7 @@ export function removeRange(table: Table, range: KeyRange): number {
 }
 
 /**
- * Removes records whose keys start with the number of an environment or an application. Call it in a transaction.
+ * Removes records whose keys start with the number of an environment or an application. Call this in a transaction.
  * @returns the number of records removed, at most `limit`
  */
 export function removeByPrefix(table: Table, number: number, limit: number): number {

@@ -9,14 +9,16 @@ import { type LmdbEnvironment, openLmdb, openRecords, transact } from './lmdb.ts
 import { initializeRollUp } from './roll-up-state.ts';
 
 /**
- * The layout of a store: its tables, and the format of their keys and values. The store records the number of its layout. A
- * change that an earlier version cannot read needs a migration step, which increments the number.
+ * The layout of a store: its tables, and the format of their keys and values. The store records the number of its
+ * layout. A change that an earlier version cannot read needs a migration step, which increments the number.
  */
 export interface Layout {
   readonly store: StoreName;
   /** The first step migrates layout 1 to 2, and so on. The last step results in the layout of this program. */
   readonly steps: readonly Step[];
-  /** The layout number while a journal can have data that the store lacks. Otherwise it follows from the steps. */
+  /**
+   * The layout number while a journal can have data that the store lacks. Otherwise the number of steps determines it.
+   */
   readonly journalled?: number;
 }
 
@@ -34,8 +36,8 @@ export function currentLayout({ steps }: Layout): number {
 }
 
 /**
- * Opens a store and migrates it to the layout of this program. Before the first step the file is copied to
- * `layout-N.mdb` next to it, which is kept. A store without a number is new or from version 0.1.0, and has layout 1.
+ * Opens a store and migrates it to the layout of this program. Before the first step, the file is copied to
+ * `layout-N.mdb` next to it. The copy is kept. A store without a number is new or from version 0.1.0, and has layout 1.
  * @throws {Error} if a later version wrote the store, which is then unchanged
  */
 export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
@@ -53,7 +55,10 @@ export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   }
 }
 
-/** Opens a store that a service can be using, without migrating it. @throws {Error} if it has another layout */
+/**
+ * Opens a store that a service can be using, without migrating the store. @throws {Error} if the store has another
+ * layout
+ */
 export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const lmdb = openLmdb(join(data, layout.store));
   const found = plainLayout(lmdb, layout);
@@ -74,7 +79,7 @@ export function checkStores(data: string, clock: Pick<Clock, 'monotonic'> = syst
   return fullyChecked;
 }
 
-/** @throws {Error} if a later version wrote one of the stores, which a service is possibly using */
+/** Checks the layouts of stores that a service is possibly using. @throws {Error} if a later version wrote a store */
 export function checkLayouts(data: string, stores: readonly Layout[] = layouts): void {
   for (const layout of stores) {
     if (!isPresent(getDataFile(data, layout.store))) continue;
@@ -85,7 +90,10 @@ export function checkLayouts(data: string, stores: readonly Layout[] = layouts):
   }
 }
 
-/** Opens a store that nothing else uses, without migrating it; `undefined` if it has another layout than this program. */
+/**
+ * Opens a store that no other process uses, without migrating it; `undefined` if the store has another layout than this
+ * program.
+ */
 export function openIfCurrent(data: string, layout: Layout): LmdbEnvironment | undefined {
   const lmdb = openLmdb(join(data, layout.store));
   if (plainLayout(lmdb, layout) === currentLayout(layout)) return lmdb;
@@ -99,7 +107,7 @@ export function readLayout(lmdb: LmdbEnvironment): number | undefined {
   return numbers?.get('layout');
 }
 
-/** The layout number of a store, regardless of its use of a journal. */
+/** The layout number of a store. The use of a journal does not change the result. */
 function plainLayout(lmdb: LmdbEnvironment, layout: Layout): number | undefined {
   const found = readLayout(lmdb);
   return found !== undefined && found === layout.journalled ? currentLayout(layout) : found;
@@ -151,9 +159,9 @@ function openNumbers(lmdb: LmdbEnvironment) {
 }
 
 /*
- * A store's records about its journals, which hold accepted data that is not in the store yet. They are a random id, by
- * which segments of another store are rejected, and for each journal the last frame in the store. While the store is in
- * use, its layout number requires a journal, so that an earlier version does not open the store without its
+ * A store's records about its journals, which hold accepted data that is not in the store yet. The records are a random
+ * id, by which segments of another store are rejected, and for each journal the last frame in the store. While the
+ * store is in use, its layout number requires a journal, so that an earlier version does not open the store without its
  * journal.
  */
 
@@ -200,7 +208,10 @@ export function readFolded(lmdb: LmdbEnvironment, lane: string): number {
   return openNumbers(lmdb).get(foldedKey(lane)) ?? 0;
 }
 
-/** Records that the store holds a frame and all earlier frames. Call it in the transaction that puts their contents. */
+/**
+ * Records that the store holds a frame and all earlier frames. Call this in the transaction that puts the contents of
+ * these frames.
+ */
 export function putFolded(lmdb: LmdbEnvironment, lane: string, sequence: number): void {
   openNumbers(lmdb).putSync(foldedKey(lane), sequence);
 }
@@ -210,7 +221,7 @@ export function isJournalled(lmdb: LmdbEnvironment, layout: Layout): boolean {
   return readLayout(lmdb) === layout.journalled;
 }
 
-/** Starts or stops the use of journals. All of them must be folded before the stop. */
+/** Starts or stops the use of journals. Fold all journals before the stop. */
 export function setJournalUse(lmdb: LmdbEnvironment, layout: Layout, isUsed: boolean): void {
   writeLayout(lmdb, isUsed ? layout.journalled! : currentLayout(layout));
 }

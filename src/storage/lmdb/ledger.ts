@@ -15,7 +15,7 @@ import type { UsageTables } from './usage.ts';
  * range scan.
  */
 
-/** `noted`: accepted, but not everything in it was counted as sent. */
+/** `noted`: the message was accepted, but not everything in it was counted as sent. */
 export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
 
 /** The key fields that are counted together. */
@@ -49,7 +49,7 @@ export interface LedgerTotal {
   count: number;
   /** Unix ms. */
   lastAt: number;
-  /** The example of the latest message that has an example. */
+  /** The example of the latest message with an example. */
   example: LedgerExample | null;
 }
 
@@ -91,7 +91,7 @@ export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof
   return Buffer.concat([pairKey(application, hour), digest.subarray(0, digestBytes)]);
 }
 
-/** Puts a row. Call it in the transaction that counts. */
+/** Puts a row. Call this in the transaction that counts. */
 export function putLedgerRow(store: UsageTables, key: Buffer, subject: string, totals: LedgerTotal): void {
   const { count, lastAt, example } = totals;
   const value = `[${subject},${count},${lastAt},${JSON.stringify(example)}]`;
@@ -112,7 +112,7 @@ export function readLedgerLine(key: Buffer, value: Buffer): LedgerLine {
   return { application, hour, subject: JSON.stringify(subject), count, lastAt, example };
 }
 
-/** Deletes at most `limit` rows of an application from before an hour. Call it in a transaction. */
+/** Deletes at most `limit` rows of an application from before an hour. Call this in a transaction. */
 export function deleteLedger(store: UsageTables, application: number, before: number, limit: number): void {
   const range = { start: pairKey(application, 0), end: pairKey(application, Math.max(0, before)), limit };
   removeRange(store.ledger, range);
@@ -120,7 +120,7 @@ export function deleteLedger(store: UsageTables, application: number, before: nu
 
 /**
  * The rows of an application with `from ≤ hour < to`, latest hour first.
- * @param only the outcome of the rows; all outcomes by default. Other rows are skipped without being decoded
+ * @param only the outcome of the rows; default: all outcomes. Other rows are skipped without being decoded
  */
 export function* ledgerEntries(
   store: UsageTables,
@@ -161,14 +161,14 @@ function readDimensions(stored: StoredDimensions): LedgerDimensions {
   return { environment, transport, route, outcome, status, code, userAgent, instance };
 }
 
-/** Present codes of refusals by the codes of earlier builds, which stored rows can have. */
+/** Current codes of refusals by the codes of earlier builds. Stored rows can have the earlier codes. */
 const renamedCodes: ReadonlyMap<string, string> = new Map(
   Object.entries<RefusalDescription>(ledgerRefusals).flatMap(([code, { formerly }]) =>
     formerly === undefined ? [] : [[formerly, code]],
   ),
 );
 
-/** Maximum delay until messages of an hour are written, ms. */
+/** Maximum delay before messages of an hour are written, ms. */
 const writtenAfterMs = 120_000;
 
 /** The first hour since the epoch whose ledger can still change. @param now Unix ms */

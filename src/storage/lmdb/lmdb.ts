@@ -1,7 +1,8 @@
 /*
- * src/storage/lmdb: the LMDB stores. A data directory has two: `accounts` (records, see accounts.ts) and `usage` (cells, sketches,
- * ledger, see usage.ts). Each table has a file with the format of its keys and values; layout.ts migrates between versions,
- * lock.ts admits one process, and data-directory.ts finds damage. Only this folder imports lmdb.
+ * src/storage/lmdb: the LMDB stores. A data directory has two: `accounts` (records, see accounts.ts) and `usage`
+ * (cells, sketches, ledger, see usage.ts). Each table has a file with the format of its keys and values; layout.ts
+ * migrates between versions, lock.ts admits one process, and data-directory.ts finds damage. Only this folder imports
+ * lmdb.
  */
 
 import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -14,20 +15,20 @@ import { type FileIdentity, identifyFile } from './disk.ts';
 export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIdentity: FileIdentity };
 
 /**
- * Maximum size of a store. The size is address space, which costs nothing until it is used; three stores have to fit
- * into the minimum that a 64-bit system gives a process: 512 GiB. The default of lmdb for this version of LMDB is 1
- * GiB, beyond which commits fail.
+ * Maximum size of a store. The size is address space, which costs nothing until it is used. Three stores must fit into
+ * the address space that a 64-bit system gives a process, which is at least 512 GiB. The default of lmdb for this
+ * version of LMDB is 1 GiB, beyond which commits fail.
  */
 export const maxStoreBytes = 128 * 2 ** 30;
 
 /**
  * Opens one LMDB environment in `path`, which is created if it is missing, readable by its owner only.
  *
- * `overlappingSync: false` makes a commit return only after fdatasync: nothing may be acknowledged before that. noSync,
- * noMetaSync and useWritemap stay off for the same reason.
+ * `overlappingSync: false` makes a commit return only after fdatasync, before which no data may be acknowledged.
+ * noSync, noMetaSync and useWritemap stay off for the same reason.
  *
- * `eventTurnBatching: false` leaves the batching of writes to us. Otherwise the library creates a promise per iteration
- * of the event loop that no caller receives. A failed commit would reject it, unhandled.
+ * `eventTurnBatching: false` leaves the batching of writes to this program. Otherwise the library creates a promise per
+ * iteration of the event loop that no caller receives. A failed commit would reject it, unhandled.
  * @throws {Error} if the file is empty: LMDB would begin a new store in it
  */
 export function openLmdb(path: string): LmdbEnvironment {
@@ -102,7 +103,7 @@ export function openRecords<T>(lmdb: RootDatabase<Buffer, Buffer>, name: string)
  * a failed one also raises an unhandled rejection.
  * @param undo called after a failure: nothing of the transaction was stored
  * @throws {FileGoneError} if the file was removed or replaced
- * @throws whatever the action throws, and LMDB's errors, with their number as `code`
+ * @throws the error of the action, or an error of LMDB with its number as `code`
  */
 export function transact<T>(lmdb: LmdbEnvironment, action: () => T, undo: () => void = () => {}): T {
   try {

@@ -7,9 +7,9 @@ import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { permissionDenied, readable } from '../../runtime/files.ts';
 import { dataFilesIn, finishCreation, ownStores } from './data-directory.ts';
 
-/** The lock with which one process alone uses a data directory. */
+/** The lock by which only one process uses a data directory. */
 export interface DataLock {
-  /** Locks data files that were created since, too. */
+  /** Also locks data files that were created after the directory was locked. */
   coverFiles(): void;
   release(): void;
 }
@@ -93,7 +93,7 @@ export function isLocked(path: string): boolean {
   return error !== 0;
 }
 
-/** The process that uses a data directory, for people; `undefined` if the directory is not in use. */
+/** Returns the process that uses a data directory, for people; `undefined` if no process uses the directory. */
 export function findDirectoryUser(directory: string): string | undefined {
   return isLocked(directory) ? describeHolder(directory) : undefined;
 }
@@ -129,12 +129,15 @@ function describeHolder(path: string): string {
 }
 
 /**
- * Number of times to read the locks. Linux shows its locks page by page, and a held lock can be missing from a reading
- * while others are released.
+ * Number of times to read the locks. Linux shows its locks page by page. A reading can thus lack a held lock while
+ * other locks are released.
  */
 const readings = 5;
 
-/** The number of the process that holds the lock; `undefined` if Linux does not show it, because it is in another container. */
+/**
+ * The number of the process that holds the lock; `undefined` if Linux does not show it, because it is in another
+ * container.
+ */
 function lockHolder(path: string): string | undefined {
   for (let reading = 0; reading < readings; reading += 1) {
     const [holder] = listLockHolders(path, /FLOCK +ADVISORY +WRITE/);
@@ -159,9 +162,9 @@ const patienceMs = 10_000;
 const lookEveryMs = 50;
 
 /**
- * Waits until this process can open the stores of a data directory while a server is possibly using it. LMDB detects other
- * processes by their locks on its lock file. A server that is starting or stopping has locked the directory but not
- * these files, and would not detect this process.
+ * Waits until this process can open the stores of a data directory while a server is possibly using it. LMDB detects
+ * other processes by their locks on its lock file. A server that is starting or stopping has locked the directory but
+ * not these files, and would not detect this process.
  * @throws {Error} if the server is in another container, or does not open its stores in time; the message contains the
  * remedy
  */

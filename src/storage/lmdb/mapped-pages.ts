@@ -5,8 +5,8 @@ const dontNeed = 4;
 
 /**
  * Returns a function that removes the pages of data files from the resident memory of this process. LMDB maps a file as
- * a whole, and each page would stay resident once it is read. The pages remain in the page cache, so reading one again
- * is a minor fault. LMDB only reads the map, and writes to the file, so no change is lost.
+ * a whole, and each page would stay resident once it is read. The pages remain in the page cache, so reading a page
+ * again causes only a minor fault. LMDB reads the map but writes to the file, so no change is lost.
  * @returns `undefined` outside of Bun on Linux with glibc
  */
 export async function openMappedPages(): Promise<((files: readonly string[]) => void) | undefined> {

@@ -19,8 +19,8 @@ export interface MessageChange extends Message {
 export const messageLifeMs = 10 * 60_000;
 
 /**
- * Period in which a repetition is recognised if the content of the message is less distinct. The second word of the
- * message's identity has this bit.
+ * Period in which a repetition is recognised if the content of the message is less distinct, ms. The next constant is
+ * the bit that marks such messages in the second word of the identity.
  */
 const briefLifeMs = 30_000;
 const briefBit = 2 ** 31;
@@ -36,8 +36,9 @@ export function getMessageLife(word: number): number {
 }
 
 /**
- * The time of messages that are remembered permanently: parts of imported files. It is in the distant future, so that no node
- * ever forgets them. Their identities begin with the numbers of the application and of the environment.
+ * The time of messages that are remembered permanently: parts of imported files. The time is in the distant future, so
+ * that no node ever forgets these messages. Their identities begin with the numbers of the application and of the
+ * environment.
  */
 export const permanentAt = 2 ** 47;
 
@@ -46,8 +47,8 @@ const identityBytes = 16;
 
 /**
  * Puts messages, deletes the forgotten messages, and deletes some messages that have expired by the time of the latest
- * one. It deletes more messages than it puts, so that the table stays small, but a bounded number, because the commit
- * waits. Call it in the transaction that counts the messages.
+ * one. The number of deleted messages is bounded, because the commit waits, but larger than the number of new messages,
+ * so that the table stays small. Call this in the transaction that counts the messages.
  */
 export function putMessages(store: UsageTables, messages: readonly MessageChange[]): void {
   if (messages.length === 0) return;
@@ -121,7 +122,7 @@ function timeKey(at: number): Buffer {
   return key;
 }
 
-/** A time as it is stored in keys. */
+/** Converts a time to its form in keys. */
 export function wholeMs(at: number): number {
   return Math.max(0, Math.floor(at));
 }

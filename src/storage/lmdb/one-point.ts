@@ -17,7 +17,7 @@ export interface PointOfStore {
   readonly metaPages: Buffer;
 }
 
-/** The state of both stores at one time. Until it is released, freed pages are not reused and the files grow. */
+/** The state of both stores at one time. Until the point is released, freed pages are not reused and the files grow. */
 export interface Point {
   readonly stores: readonly PointOfStore[];
   readonly release: () => Promise<void>;
@@ -26,8 +26,8 @@ export interface Point {
 const ownLayouts = [accountsLayout, usageLayout] as const;
 
 /**
- * Holds the state of both stores at one point, even while a service writes to them. It holds both write locks while it
- * begins two readers, so that no transaction is in progress in either store. The state has everything acknowledged
+ * Holds the state of both stores at one point, even while a service writes to them. While the two readers begin, both
+ * write locks are held, so that no transaction is in progress in either store. The state has everything acknowledged
  * before, and nothing begun later.
  * @throws {Error} if the directory is not prepared, or has other layouts than this program
  */
@@ -62,8 +62,8 @@ interface HeldPoint extends PointOfStore {
 }
 
 /**
- * Runs an action while nothing is written. Writers wait for writers of other processes. The service never waits for one
- * store while it writes to the other.
+ * Runs an action while no process writes to the stores. Writers wait for writers of other processes. The service never
+ * waits for one store while it writes to the other store.
  */
 function whileNothingIsWritten([first, ...others]: readonly LmdbEnvironment[], action: () => void): void {
   if (first === undefined) {

@@ -25,7 +25,7 @@ export type KeyType = 'Frontend' | 'Mobile' | 'Backend';
 
 export interface Team {
   readonly id: string;
-  /** Ascending in order of creation; lists are sorted by it. The same is true of the numbers below. */
+  /** Ascending in order of creation, the order of lists. The same applies to the numbers below. */
   readonly number: number;
   readonly name: string;
   readonly plan: Tier;
@@ -34,7 +34,7 @@ export interface Team {
    * that team. Absent if an administrator of the installation or an earlier release created the team.
    */
   readonly origin?: string;
-  /** Absent: `optional`. */
+  /** If the field is absent, the second factor is `optional`. */
   readonly secondFactor?: SecondFactorRule;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -49,7 +49,10 @@ export interface User extends Membership {
   readonly primaryTeam: string;
   /** Encoded argon2id hash (PHC string); `noPasswordHash` for a user without a password. */
   readonly passwordHash: string;
-  /** SHA-256 (hex) of the `passwordHash` that the user must replace at the next sign-in. Ignored if it differs from the current one. */
+  /**
+   * SHA-256 (hex) of the `passwordHash` that the user must replace at the next sign-in. Ignored if it differs from the
+   * current one.
+   */
   readonly temporaryPasswordId?: string;
   /** Absent if the user has no link. */
   readonly invitation?: Invitation;
@@ -62,7 +65,7 @@ export interface User extends Membership {
 export interface SignInPolicy {
   readonly secondFactor: SecondFactorRule;
   readonly passwords: 'everyone' | 'break-glass';
-  /** The ids of users who can always sign in with a password. The id of a deleted user can remain. */
+  /** The ids of users who can always sign in with a password. The id of a deleted user can remain in the list. */
   readonly breakGlass: readonly string[];
   readonly domains: readonly { readonly domain: string; readonly providerId: string }[];
 }
@@ -72,7 +75,7 @@ export interface Invitation {
   /** SHA-256 (hex) of the link's secret. */
   readonly hash: string;
   readonly purpose: LinkPurpose;
-  /** SHA-256 (hex) of the user's password hash when the link was made. A new password invalidates the link. */
+  /** SHA-256 (hex) of the user's password hash when the link was created. A new password invalidates the link. */
   readonly of: string;
   readonly expiresAt: number;
 }
@@ -82,7 +85,7 @@ export interface ApiKey extends PlainKeySettings {
   readonly clientId: string;
   readonly number: number;
   readonly teamId: string;
-  /** The role of the key's tokens: the role of its scopes, and Viewer if they include no role. */
+  /** The role of the key's tokens. This is the role in its scopes, or Viewer if no scope is a role. */
   readonly role: Role;
   /** Absent from keys of earlier releases, which have the scope of the role. */
   readonly scopes?: readonly KeyScope[];
@@ -90,7 +93,7 @@ export interface ApiKey extends PlainKeySettings {
   readonly applications?: readonly string[];
   /** SHA-256 of the client secret, hex; `noSecretHash` if the key does not authenticate by a secret. */
   readonly secretHash: string;
-  /** The replaced secret, which is accepted as well until `until`. */
+  /** The replaced secret. It is also accepted, until the time `until`. */
   readonly previousSecret?: { readonly hash: string; readonly until: number };
   /** The keys that can sign the client's assertions (RFC 7523). Absent if the key authenticates by something else. */
   readonly publicKeys?: readonly PublicKey[];
@@ -100,7 +103,7 @@ export interface ApiKey extends PlainKeySettings {
   readonly expiresAt?: number;
   /** The last announcement of the key's expiry: a number of days before it. Absent before the first announcement. */
   readonly expiryAnnounced?: number;
-  /** Time of the last use, a few minutes late at most. Absent if the key was never used since this was recorded. */
+  /** Time of the last use, at most a few minutes late. Absent if the key was not used since this time is recorded. */
   readonly lastUsedAt?: number;
   /** The subject of the workload that last exchanged a token for an access token of this key. */
   readonly lastSubject?: string;
@@ -115,7 +118,7 @@ export interface OAuthClient extends PlainClientSettings {
   readonly teamId: string | null;
   /** SHA-256 of a confidential client's secret, hex; `null` for a public client. */
   readonly secretHash: string | null;
-  /** The keys that can sign the assertions of a confidential client without a secret (RFC 7523). */
+  /** The keys that can sign the assertions of a confidential client that has no secret (RFC 7523). */
   readonly publicKeys?: readonly PublicKey[];
   readonly createdAt: number;
 }
@@ -153,7 +156,7 @@ export interface FeatureOwner {
   readonly name: string;
 }
 
-/** Time from which the split replaces the earlier one. */
+/** The time from which the split replaces the earlier split. */
 export interface RolloutStep {
   readonly at: number;
   readonly split: readonly Weight[];
@@ -227,7 +230,7 @@ export interface Application extends PlainApplicationSettings {
   readonly environments: readonly Environment[];
   /** The saved views of the console. Absent without views. */
   readonly views?: readonly StoredView[];
-  /** The latest revoked keys, the earliest first. Absent if no key was revoked since this is recorded. */
+  /** The latest revoked keys, the earliest first. Absent if no key was revoked since revoked keys are recorded. */
   readonly revokedKeys?: readonly RevokedKey[];
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -294,7 +297,7 @@ export interface CodeScan {
   readonly link: string | null;
   readonly files: number;
   readonly at: number;
-  /** The e-mail address of the user, or the name of the API key, that uploaded it. */
+  /** The e-mail address of the user, or the name of the API key, that uploaded the scan. */
   readonly by: string;
   /** The files with features, each with its owners by CODEOWNERS. */
   readonly paths: readonly (readonly [path: string, owners: readonly string[]])[];
@@ -304,21 +307,21 @@ export interface CodeScan {
     count: number,
     places: readonly (readonly [file: number, line: number])[],
   ])[];
-  /** Features that only earlier scans found, each with the time of the first scan in which it was missing. */
+  /** Features that only earlier scans found, each with the time of the first scan without the feature. */
   readonly missing: readonly (readonly [name: string, since: number])[];
 }
 
 export type Weight = readonly [variant: string, weight: number];
 
 export interface PlannedMetric {
-  /** `used`, `viewed` or a declared counter. */
+  /** `used`, `viewed` or the name of a declared counter. */
   readonly metric: string;
   /** The better direction. */
   readonly direction: 'up' | 'down';
 }
 
 export interface GuardrailMetric extends PlannedMetric {
-  /** The worsening per check that is tolerated. */
+  /** The tolerated worsening per check. */
   readonly tolerated: number;
 }
 
@@ -326,7 +329,7 @@ export interface GuardrailMetric extends PlannedMetric {
 export interface ExperimentPlan extends PlainPlanSettings {
   /** The number of the environment. */
   readonly environment: number;
-  /** `null` for the split of the feature. */
+  /** `null` if the experiment uses the split of the feature. */
   readonly split: readonly Weight[] | null;
   readonly startAt: number;
   /** `endAt`, `users` or both are present. */
@@ -343,7 +346,10 @@ export interface Experiment extends ExperimentPlan {
   readonly updatedAt: number;
   /** Absent unless the experiment was stopped before its planned end. */
   readonly stopped?: { readonly at: number; readonly reason: string };
-  /** The result when the plan was fulfilled, or when the experiment was stopped. It is written once. Absent before. */
+  /**
+   * The result when the plan was fulfilled, or when the experiment was stopped. The result is written once; absent
+   * before.
+   */
   readonly result?: { readonly at: number; readonly figures: ExperimentFigures };
 }
 
@@ -421,11 +427,14 @@ export interface QueuedDelivery {
   readonly due: number;
   /** Number of failed attempts since the delivery was last queued. */
   readonly failed: number;
-  /** The node that delivers it, and the time at which that node is considered dead and others may deliver it. */
+  /**
+   * The node that delivers the event, and the time after which the node is considered dead and other nodes can deliver
+   * the event.
+   */
   readonly lease: { readonly node: string; readonly until: number } | null;
 }
 
-/** The last notification about a lasting condition. It is sent once: see `webhooks/watch.ts`. */
+/** The last notification about a lasting condition. A notification is sent once: see `webhooks/watch.ts`. */
 export interface WebhookAnnouncement {
   readonly at: number;
   /** The announced verdict of a feature. */

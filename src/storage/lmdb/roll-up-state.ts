@@ -19,11 +19,13 @@ export interface RollUpState {
   readonly minutesFrom: number;
   /** The minute before which hour cells were deleted or never existed. */
   readonly hoursFrom: number;
-  /** Number of commits that added to a rolled-up cell. While all fields are unchanged, so are the rolled-up counts. */
+  /**
+   * Number of commits that added to a rolled-up cell. If no field has changed, the rolled-up counts have not changed.
+   */
   readonly late: number;
   /**
-   * Number of commits that added a user to a past day (see `daysOver`). While all of these fields stay the same, the
-   * users of past days stay the same.
+   * Number of commits that added a user to a past day (see `daysOver`). If no field has changed, the users of past days
+   * have not changed.
    */
   readonly lateUsers: number;
 }
@@ -46,7 +48,7 @@ export function readRollUpState(table: Table, environment: number, at?: Snapshot
   return Object.fromEntries(numbers) as RollUpState;
 }
 
-/** Writes the roll-up state. Call it in the transaction that changes the counts. */
+/** Writes the roll-up state. Call this in the transaction that changes the counts. */
 export function putRollUpState(table: Table, environment: number, carried: RollUpState): void {
   const value = Buffer.allocUnsafe(fields.length * 8);
   for (const [at, field] of fields.entries()) value.writeDoubleLE(carried[field], at * 8);

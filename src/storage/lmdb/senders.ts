@@ -25,7 +25,7 @@ export interface SeenSender extends Sender {
   readonly last: number;
 }
 
-/** A sender that was seen in a slot: it asked for a feature, or sent anything at all. */
+/** A sender that was seen in a slot: the sender asked for a feature, or sent any message. */
 export interface SenderSight {
   readonly environment: number;
   /** The ordinal of the feature's first series, or `environmentOrdinal`. */
@@ -52,7 +52,7 @@ export function otherSender({ transport, route }: Sender): Sender {
   return { name: surplusName, version: null, transport, route };
 }
 
-/** Adds the senders of a batch. Call it in a transaction. */
+/** Adds the senders of a batch. Call this in a transaction. */
 export function putSights(store: UsageTables, sights: readonly SenderSight[]): void {
   putSpans(
     store,
@@ -60,7 +60,7 @@ export function putSights(store: UsageTables, sights: readonly SenderSight[]): v
   );
 }
 
-/** Adds senders seen over some slots. Call it in a transaction. */
+/** Adds senders seen over some slots. Call this in a transaction. */
 export function putSpans(store: UsageTables, spans: readonly SenderSpan[]): void {
   const records = new Map<string, SeenSender[]>();
   const changed = new Set<string>();
@@ -86,7 +86,7 @@ export function readSenders(
 }
 
 /**
- * Removes senders that were not seen for long. Call it in a transaction.
+ * Removes senders that were not seen for a long time. Call this in a transaction.
  * @param from the first ordinal to visit
  * @param limit maximum number of records to visit
  * @returns the next ordinal; `undefined` at the end
@@ -111,7 +111,7 @@ export function sweepSenders(
   return found.length < limit ? undefined : found.at(-1)!.key.readUInt32BE(4) + 1;
 }
 
-/** @returns true if the span changed anything */
+/** Adds a span of a sender. @returns true if the span changed the senders */
 function addSpan(senders: SeenSender[], sender: Sender, { first, last }: Slots, room: number): boolean {
   const at = senders.findIndex((each) => isSame(each, sender));
   const known = senders[at];

@@ -6,17 +6,18 @@ import type { UsageTables } from './usage.ts';
 
 /**
  * The series dictionary. Key: environment (u32), ordinal (u32), big-endian. Value: the series' name as a JSON array:
- * `[feature, variant]` for counts (`[feature, '']` for the feature itself, which has users but no counts), `[metric]` for a
- * metric, and `[metric, feature, variant]` for a metric of a feature. An ordinal is never reused for another name.
+ * `[feature, variant]` for counts (`[feature, '']` for the feature itself, which has users but no counts), `[metric]`
+ * for a metric, and `[metric, feature, variant]` for a metric of a feature. An ordinal is never reused for another
+ * name.
  */
 export type SeriesName = readonly [feature: string, variant: string] | readonly [metric: string] | FeatureMetricName;
 
-/** Used in place of a variant for the feature itself. No variant can have this name. */
+/** Used in place of a variant for the feature itself. No variant can have this empty name. */
 export const featureItself = '';
 
 type FeatureMetricName = readonly [metric: string, feature: string, variant: string];
 
-/** The feature of a series; `undefined` for a metric without one. */
+/** The feature of a series; `undefined` for a metric without a feature. */
 export function getFeatureName(name: SeriesName): string | undefined {
   return name.length === 3 ? name[1] : name.length === 2 ? name[0] : undefined;
 }
@@ -27,7 +28,7 @@ export interface NewSeries {
   readonly name: SeriesName;
 }
 
-/** Puts a series into the dictionary. Call it in the transaction of the first cells that refer to it. */
+/** Puts a series into the dictionary. Call this in the transaction of the first cells that refer to the series. */
 export function putSeries(store: Pick<UsageTables, 'series'>, series: NewSeries): void {
   store.series.putSync(pairKey(series.environment, series.ordinal), Buffer.from(JSON.stringify(series.name)));
 }
@@ -85,7 +86,7 @@ export function readSeen(store: UsageTables, block: number): SeenBlock {
   return value === undefined ? new Uint32Array(cellsPerBlock * seenWidth) : decodeSeen(value);
 }
 
-/** Puts a block. Call it in the transaction that puts its cells. */
+/** Puts a block. Call this in the transaction that puts the cells of the block. */
 export function putSeen(store: UsageTables, block: number, minutes: SeenBlock): void {
   const value = Buffer.allocUnsafe(minutes.length * 4);
   for (const [at, minute] of minutes.entries()) value.writeUInt32LE(minute, at * 4);
@@ -99,7 +100,7 @@ interface SeenSeries {
   readonly last: number;
 }
 
-/** The times when one series was seen; `undefined` for never. */
+/** The times when one series was first and last seen; `undefined` if the series was never seen. */
 export function seenAt(
   store: UsageTables,
   environment: number,

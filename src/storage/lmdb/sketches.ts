@@ -4,13 +4,13 @@ import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
- * The storage format of sketches. A sketch counts the unique users of one series on one day (UTC): a HyperLogLog of 32 768
- * registers (see aggregate/hyperloglog.ts), in 32 chunks of 1 024 registers. Each chunk is stored separately, so that a raised
- * register rewrites one chunk. A missing chunk is empty.
+ * The storage format of sketches. A sketch counts the unique users of one series on one day (UTC): a HyperLogLog of 32
+ * 768 registers (see aggregate/hyperloglog.ts), in 32 chunks of 1 024 registers. Each chunk is stored separately, so
+ * that a raised register rewrites one chunk. A missing chunk is empty.
  *
- * Key, big-endian: environment (u32), day (u32, days since the epoch), series ordinal (u32), chunk (u8). The chunks of an
- * environment's day are adjacent: a commit dirties few pages, a report is one range scan a day, and deleting a day or an
- * environment is one range.
+ * Key, big-endian: environment (u32), day (u32, days since the epoch), series ordinal (u32), chunk (u8). The chunks of
+ * an environment's day are adjacent: a commit dirties few pages, a report is one range scan a day, and deleting a day
+ * or an environment is one range.
  *
  * Value: a form (u8), then
  * - form 0, few users: their coupons, u32 little-endian, ascending, at most one for each first 26 bits;
@@ -26,7 +26,7 @@ export const chunkValueBytes = 1 + (registersPerChunk / 4) * 3;
 /** Maximum number of coupons in a chunk: coupons must not take more space than registers. */
 export const maxCoupons = (chunkValueBytes - 1) / 4;
 
-/** The ordinal of the sketch of all users of an environment. No series has it. */
+/** The ordinal of the sketch of all users of an environment. No series has this ordinal. */
 export const environmentOrdinal = seriesPerEnvironment - 1;
 
 export type ChunkContent =
@@ -120,7 +120,7 @@ export function* sketchChunks(
   }
 }
 
-/** Deletes sketches from before a day. Call it in a transaction. @returns the number of chunks, at most `limit` */
+/** Deletes sketches from before a day. Call this in a transaction. @returns the number of chunks, at most `limit` */
 export function deleteSketches(store: UsageTables, environment: number, before: number, limit: number): number {
   if (limit === 0) return 0;
   const range = { start: chunkKeyFrom(environment, 0), end: chunkKeyFrom(environment, before), limit };

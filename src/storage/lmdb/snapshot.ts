@@ -1,9 +1,11 @@
 import type { RootDatabase, Transaction } from 'lmdb';
 
-/** A consistent view of a store. While it is open, its pages are not reused, so commits make the file grow. */
+/**
+ * A consistent view of a store. While the snapshot is open, its pages are not reused, so commits make the file grow.
+ */
 export type Snapshot = Transaction;
 
-/** A long read that pauses (`yield`) at points where other work can run. */
+/** A long read that pauses (`yield`), so that other work can run. */
 export type Reading<T> = Generator<undefined, T, undefined>;
 
 /** Items between two pauses. */
@@ -21,7 +23,7 @@ export function* readEach<T>(items: Iterable<T>, take: (item: T) => void): Readi
   }
 }
 
-/** Opens a snapshot of everything committed so far. Close it with `done()`. */
+/** Opens a snapshot of all data committed so far. Close the snapshot with `done()`. */
 export function openSnapshot(lmdb: RootDatabase<Buffer, Buffer>): Snapshot {
   lmdb.resetReadTxn(); // The snapshot includes everything committed so far.
   const snapshot = lmdb.useReadTransaction();

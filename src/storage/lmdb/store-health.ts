@@ -29,8 +29,9 @@ const lines: Readonly<Record<Shortage, { readonly began: string; readonly ended:
 };
 
 /**
- * State of the store. The service recovers from a full disk, and from a lack of descriptors, because the failed commit changed
- * nothing. Any other failure is final: after a failed fdatasync a later success proves nothing, so the process must end.
+ * State of the store. The service recovers from a full disk, and from a lack of descriptors, because the failed commit
+ * changed nothing. Any other failure is final and ends the process. After a failed fdatasync, a later success proves
+ * nothing.
  */
 export class StoreHealth {
   #state: DiskState = 'writable';
@@ -110,24 +111,29 @@ export class CommitWatch {
 
 /** The oldest reader of a store that keeps freed pages from being reused. */
 interface ReaderAge {
-  /** Seconds since it was first seen. */
+  /** Seconds since the reader was first seen. */
   readonly seconds: number;
-  /** Number of commits since the state that it reads. */
+  /** Number of commits since the state that the reader reads. */
   readonly commits: number;
 }
 
-/** Age of a reader at which the log warns, ms. Even a report over one day of data takes less time. */
+/** Age of a reader at which the log warns, ms. Even a report over a whole day of data takes less time. */
 const oldMs = 60_000;
 
 const none: ReaderAge = { seconds: 0, commits: 0 };
 
-/** Watches the readers of one store. A leaked reader makes the file grow with each commit, and LMDB does not report it. */
+/**
+ * Watches the readers of one store. A leaked reader makes the file grow with each commit, and LMDB does not report it.
+ */
 export class ReaderWatch {
   readonly name: string;
   readonly #lmdb: RootDatabase<Buffer, Buffer>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Pick<Log, 'warn'>;
-  /** The oldest reader at the last check, the time when it was first seen, and whether the log has warned of it. */
+  /**
+   * The oldest reader at the last check, the time when the reader was first seen, and true if the log has warned of the
+   * reader.
+   */
   #seen: { readonly oldest: OldestReader; readonly since: number; warned: boolean } | undefined;
 
   constructor(
@@ -142,7 +148,7 @@ export class ReaderWatch {
     this.#log = log;
   }
 
-  /** Checks the readers again. Call it every few seconds. */
+  /** Checks the readers again. Call this every few seconds. */
   look(): ReaderAge {
     // A process killed while reading, such as a backup, has left its reader behind.
     this.#lmdb.readerCheck();

@@ -2,8 +2,8 @@ import { prefixedKey, prefixKey } from './key-prefix.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
- * Running totals that senders report in place of counts, each with the amount that is already counted. Only the
- * increase of a total counts, so a total can be received repeatedly, late, and by several machines.
+ * Running totals that senders report in place of counts. Each total is stored with the amount that is already counted.
+ * Only the increase of a total counts, so a total can be received repeatedly, late, and by several machines.
  *
  * Key: application (u32, big-endian) and the digest (16) of the total. Value, four little-endian f64: the value, and as
  * Unix ms its time, the time when it was last received, and the time of the first value after the sender last began
@@ -12,7 +12,7 @@ import type { UsageTables } from './usage.ts';
  */
 export interface Total {
   readonly application: number;
-  /** Identifies the sender, what it counts, and when it began to count. */
+  /** Identifies the sender, the subject of its count, and the time when the sender began to count. */
   readonly digest: Uint8Array;
   /** The series (see `seriesRef`) and the time bucket (see `encodeBucket`) in which the increase counts. */
   readonly ref: number;
@@ -29,9 +29,12 @@ export interface Total {
 /** Maximum number of totals per application: about 10 MB. */
 export const maxTotals = 100_000;
 
-/** Time after which a total that was not received again is forgotten. */
+/** Time after which a total that was not received again is forgotten, ms. */
 export const totalLifeMs = 48 * 3_600_000;
-/** Maximum age of an unknown total that counts as new. Below `totalLifeMs`, because clocks of senders differ. */
+/**
+ * Maximum age of an unknown total that counts as new, ms. The age is below `totalLifeMs`, because clocks of senders
+ * differ.
+ */
 export const freshMs = 24 * 3_600_000;
 
 const keyBytes = 20;
@@ -40,7 +43,7 @@ export const totalBytes = 32;
 /**
  * Records a total, and returns the amount of it that is not counted yet. An unknown total that is not fresh was
  * possibly counted and forgotten, so only its later increase counts. A later, smaller value counts whole: the sender
- * began again, and its earlier values no longer count. Call it in a transaction.
+ * began again, and its earlier values no longer count. Call this in a transaction.
  */
 export function recordTotal(store: Pick<UsageTables, 'totals'>, total: Total): number {
   const { application, digest, value, at, received, fresh } = total;
@@ -62,7 +65,7 @@ export function recordTotal(store: Pick<UsageTables, 'totals'>, total: Total): n
   return value < before ? value : value - before;
 }
 
-/** The last value of a total, and its time; `undefined` if no value was folded yet. */
+/** The last value of a total, and the time of the value; `undefined` if no value was folded yet. */
 export function lastTotal(
   store: Pick<UsageTables, 'totals'>,
   { application, digest }: Pick<Total, 'application' | 'digest'>,
@@ -78,7 +81,7 @@ export function countTotals(store: Pick<UsageTables, 'totals'>, application: num
 }
 
 /**
- * Forgets totals that were not received for long. Call it in a transaction.
+ * Forgets totals that were not received for a long time. Call this in a transaction.
  * @param from the first key to visit
  * @param limit maximum number of records to visit
  * @returns the next key to visit; `undefined` at the end
@@ -102,7 +105,7 @@ export function sweepTotals(
   return visited.length < limit ? undefined : Buffer.concat([visited.at(-1)!.key, Buffer.of(0)]);
 }
 
-/** @returns false if the application has the maximum number of totals */
+/** Counts a new total of an application. @returns false if the application has the maximum number of totals */
 function addOne(store: Pick<UsageTables, 'totals'>, application: number): boolean {
   const number = countTotals(store, application);
   if (number >= maxTotals) return false;
@@ -121,7 +124,7 @@ function putNumber(store: Pick<UsageTables, 'totals'>, application: number, numb
   store.totals.putSync(key, value);
 }
 
-/** The value, its time, when it was last received, and when the sender began again. */
+/** The value, the time of the value, the time when it was last received, and the time when the sender began again. */
 type StoredTotal = [value: number, at: number, received: number, beganAt: number];
 
 function decode(record: Buffer): StoredTotal {

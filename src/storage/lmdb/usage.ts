@@ -72,13 +72,13 @@ export interface SpoolStore extends UsageTables {
    */
   readonly deltas: Table;
   /**
-   * Changes that messages with an identity make to the open delta. Key: the time (u48, Unix ms, big-endian) and the identity (16),
-   * as in `messages`. Value: see `messageRecord`.
+   * Changes that messages with an identity make to the open delta. Key: the time (u48, Unix ms, big-endian) and the
+   * identity (16), as in `messages`. Value: see `messageRecord`.
    */
   readonly apart: Table;
   /**
-   * Instance ids used since the last delta. Key: application (u32, big-endian), digest (16) and hash (32). Value: the expiry (f64,
-   * little-endian, Unix ms).
+   * Instance ids used since the last delta. Key: application (u32, big-endian), digest (16) and hash (32). Value: the
+   * expiry (f64, little-endian, Unix ms).
    */
   readonly used: Table;
   /**
@@ -91,18 +91,18 @@ export interface SpoolStore extends UsageTables {
   /** The streams of this directory, each under its id. */
   readonly streams: Database<StreamRecord, string>;
   /**
-   * `directory`: the random id of this directory. `engine`: the id of the PostgreSQL database that it belongs to. `secret`: that
-   * database's HMAC key of digests, as base64.
+   * `directory`: the random id of this directory. `engine`: the id of the PostgreSQL database that it belongs to.
+   * `secret`: that database's HMAC key of digests, as base64.
    */
   readonly meta: Database<string, string>;
 }
 
 /** State of a stream of this directory. Each process creates a stream when it starts. */
 export interface StreamRecord {
-  /** Ascending in order of creation. It is part of the keys of the deltas. */
+  /** Ascending in order of creation. The number is part of the keys of the deltas. */
   readonly number: number;
   readonly stream: string;
-  /** The last sealed delta, and below the last delta in PostgreSQL; 0 before the first. */
+  /** The last sealed delta. Below: the last delta in PostgreSQL. Both are 0 before the first delta. */
   readonly sealed: number;
   readonly acknowledged: number;
   /** Times when deltas were acknowledged: `[seq, Unix ms]`, ascending, the last of each minute. */
@@ -111,11 +111,13 @@ export interface StreamRecord {
   readonly waitingBytes?: number;
   /** The first delta that is still stored. */
   readonly first: number;
-  /** Counts that are in none of the stream's deltas come from packets admitted after this time. */
+  /** Counts that are in no delta of the stream come from packets admitted after this time. */
   readonly mark: StreamWatermark;
   /** The closed stream whose remaining data this stream ships. It receives no counts. */
   readonly restOf?: string;
-  /** `done`: PostgreSQL has all of the stream, and expects no more. `aside`, of earlier versions: never shipped. */
+  /**
+   * `done`: PostgreSQL has the whole stream and expects no further deltas. `aside`, of earlier versions: never shipped.
+   */
   readonly state: 'open' | 'aside' | 'done';
 }
 
@@ -142,7 +144,7 @@ export function openSpoolStore(data: string): SpoolStore {
 
 export interface ScanTask {
   readonly table: UsageTable;
-  /** The last key that was read; `undefined` starts at the beginning. */
+  /** The last key that was read; `undefined` to start at the beginning. */
   readonly after: Uint8Array | undefined;
 }
 

@@ -1,6 +1,6 @@
 /*
- * src/storage/upkeep: background work on the usage store. It decides which steps are due and paces them. The steps run on the commit
- * workers (see aggregate/maintain.ts), between batches.
+ * src/storage/upkeep: background work on the usage store. This folder decides which steps are due, and paces the steps.
+ * The steps run on the commit workers (see aggregate/maintain.ts), between batches.
  */
 
 import { Refusal } from '../../contract/errors.ts';
@@ -19,7 +19,7 @@ export interface EraseDeps {
   settled(applicationNumber: number): Promise<void>;
   /** Drops cached data. */
   forget(deletion: Deletion): void;
-  /** Called when nothing is left on disk. */
+  /** Called when no data of the deletion is left on disk. */
   finished(deletion: Deletion): Promise<void>;
 }
 
@@ -33,8 +33,8 @@ interface UpkeepDeps extends EraseDeps {
 }
 
 /**
- * Maximum number of records per step, for which batches wait a few milliseconds. The records of a deletion are
- * adjacent, so that more of them are on few pages.
+ * Maximum number of records per step. Batches wait a few milliseconds for a step. The records of a deletion are
+ * adjacent, so a step can touch more records on few pages.
  */
 const stepLimit = { retention: 8, deletion: 64 };
 
@@ -42,7 +42,10 @@ const stepLimit = { retention: 8, deletion: 64 };
 const betweenStepsMs = 2;
 const betweenRoundsMs = 60_000;
 
-/** Removes the data of deletions, rolls old buckets up into wider ones, and deletes expired data, in rounds of small transactions. */
+/**
+ * Removes the data of deletions, rolls old buckets up into wider ones, and deletes expired data, in rounds of small
+ * transactions.
+ */
 export async function runUpkeep(deps: UpkeepDeps): Promise<void> {
   do {
     await runRound(deps);
@@ -53,7 +56,7 @@ async function runRound(deps: UpkeepDeps): Promise<void> {
   try {
     if (await eraseDeleted(deps)) await retire(deps);
   } catch (error) {
-    // A refusal means that the store accepts no writes, which is logged elsewhere. The next round retries.
+    // A refusal means that the store accepts no writes, which is logged elsewhere. The next round retries the step.
     if (!(error instanceof Refusal)) deps.failed(error);
   }
 }
@@ -61,8 +64,8 @@ async function runRound(deps: UpkeepDeps): Promise<void> {
 /**
  * Removes the data of deleted applications and environments. The change that requests a deletion also makes the
  * application or environment unknown, so no further packet joins a batch for it. Earlier packets are written or refused
- * before the first step, so nothing on this machine comes back after the last step. The deletion ends when no other
- * machine can send more. After a crash the next process continues.
+ * before the first step, so no data on this machine reappears after the last step. The deletion ends when no other
+ * machine can send more data. After a crash the next process continues.
  * @returns false if the service is stopping
  * @throws {Refusal} `store_unavailable`
  * @throws {CommitError} if the store rejected a step
@@ -88,7 +91,7 @@ async function retire({ clock, retention, exposureDays, applications, ...deps }:
       if (!(await repeatUntilDone(deps, number, { ...due, environment }))) return;
 }
 
-/** Repeats a step until it touches nothing. @returns false if the service is stopping */
+/** Repeats a step until the step touches no records. @returns false if the service is stopping */
 async function repeatUntilDone(
   { usageStore, pause }: Pick<EraseDeps, 'usageStore' | 'pause'>,
   application: number,

@@ -29,17 +29,20 @@ function span(traceparent: string): Span {
 /** Tests the behaviour that all account stores share. */
 export function testAccountStore(name: string, open: () => Promise<AccountStoreFixture>): void {
   describe(`${name}: changes`, () => {
-    test.each(tables)('run in sequence, each on the pending writes of the previous change: %s', async (table) => {
-      const { accountStore, hold, reopen } = await open();
-      const release = hold();
-      const changes = [1, 2, 3, 4].map(() => accountStore.change((tx) => count(tx, table)));
-      release();
-      expect(await Promise.all(changes)).toEqual([0, 1, 2, 3]);
-      expect(read(accountStore, table, 'n')).toBe(4);
-      expect(read(reopen(), table, 'n')).toBe(4);
-    });
+    test.each(tables)(
+      'changes run in sequence, and each change sees the pending writes of earlier changes: %s',
+      async (table) => {
+        const { accountStore, hold, reopen } = await open();
+        const release = hold();
+        const changes = [1, 2, 3, 4].map(() => accountStore.change((tx) => count(tx, table)));
+        release();
+        expect(await Promise.all(changes)).toEqual([0, 1, 2, 3]);
+        expect(read(accountStore, table, 'n')).toBe(4);
+        expect(read(reopen(), table, 'n')).toBe(4);
+      },
+    );
 
-    test('use the span of their own request, even if they share a commit', async () => {
+    test('changes use the spans of their own requests, even in a shared commit', async () => {
       const { accountStore, hold } = await open();
       const release = hold();
       const spans = [span('a'), undefined, span('b'), undefined];
@@ -55,7 +58,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(await Promise.all(changes)).toEqual(['a', undefined, 'b', undefined]);
     });
 
-    test('read their own writes', async () => {
+    test('a change reads its own writes', async () => {
       const { accountStore } = await open();
       const found = await accountStore.change((tx) => {
         put(tx, 'numbers', 'a', 1);
@@ -66,7 +69,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(found).toEqual([undefined, false, 2]);
     });
 
-    test('write nothing if they throw, and do not affect other changes in the same commit', async () => {
+    test('a change that throws writes nothing, and does not affect other changes in its commit', async () => {
       const { accountStore, hold, health, reopen } = await open();
       const release = hold();
       const changes = [
@@ -94,7 +97,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       }
     });
 
-    test.each(tables)('compare and set, so exactly one of many concurrent changes succeeds: %s', async (table) => {
+    test.each(tables)('exactly one of many concurrent compare-and-set changes succeeds: %s', async (table) => {
       const { accountStore } = await open();
       await accountStore.change((tx) => put(tx, table, 'token', 1));
       const spend = (tx: Transaction) => {
@@ -108,7 +111,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
   });
 
   describe(`${name}: readers`, () => {
-    test.each(tables)('see a change only once it is on disk: %s', async (table) => {
+    test.each(tables)('readers see a change only once the change is on disk: %s', async (table) => {
       const { accountStore, hold } = await open();
       const records = accountStore.records('numbers');
       const seen = () => [
@@ -130,7 +133,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(heard.flat()).toMatchObject([{ table, key: 'n' }]);
     });
 
-    test('see a change as soon as its call resolves, even if they have just read the record', async () => {
+    test('readers see a change as soon as its call resolves, even after a read of the same record', async () => {
       const { accountStore } = await open();
       for (let round = 0; round < 50; round += 1) {
         const change = accountStore.change((tx) => put(tx, 'loginThrottles', `${round}`, round));
@@ -139,7 +142,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       }
     });
 
-    test('receive a change as listeners before its call resolves', async () => {
+    test('listeners receive a change before its call resolves', async () => {
       const { accountStore } = await open();
       const order: string[] = [];
       accountStore.onCommit(() => void order.push('heard'));
@@ -147,7 +150,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(order).toEqual(['heard', 'answered']);
     });
 
-    test('get the result of a change without writes only once the records that it has read are on disk', async () => {
+    test('a change without writes resolves only once the records that it read are on disk', async () => {
       const { accountStore, hold } = await open();
       const release = hold();
       const changes = [
@@ -166,7 +169,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
   });
 
   describe(`${name}: a commit`, () => {
-    test('includes all changes that were waiting during the previous commit', async () => {
+    test('a commit includes all changes that waited for the previous commit', async () => {
       const { accountStore, hold, commits } = await open();
       const before = commits();
       const release = hold();
@@ -188,7 +191,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(completed).toEqual(changes.map((_, round) => round));
     });
 
-    test('rejects later changes as well after a failure, and leaves no trace of them', async () => {
+    test('a failed commit also rejects later changes, and writes none of these changes', async () => {
       const { accountStore, hold, failNext, health, reopen, refusal, listFailures } = await open();
       await accountStore.change((tx) => put(tx, 'numbers', 'n', 1));
       const release = hold();
@@ -211,7 +214,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(await accountStore.change((tx) => count(tx))).toBe(1);
     });
 
-    test('is not attempted while the store does not accept writes', async () => {
+    test('a commit is not attempted while the store rejects writes', async () => {
       const { accountStore, health, commits } = await open();
       const before = commits();
       health.ready = false;
@@ -222,7 +225,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(commits() - before).toBe(1);
     });
 
-    test('has a bounded number of waiting changes', async () => {
+    test('the number of changes that wait for a commit is bounded', async () => {
       const { accountStore, hold } = await open();
       const release = hold();
       const changes = Array.from({ length: 10_010 }, () => accountStore.change((tx) => count(tx)));

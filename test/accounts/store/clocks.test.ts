@@ -46,14 +46,14 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
     expect(node.accountStore.status().trouble).toBeUndefined();
   });
 
-  test("uses PostgreSQL's time", async () => {
+  test("the node uses PostgreSQL's time", async () => {
     const [node] = await nodes();
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
     expect(Math.abs(node.clock.now() - systemClock.now())).toBeLessThan(hour / 2);
   });
 
-  test('still applies the changes of other nodes, which packets depend on', async () => {
+  test('the node still applies the changes of other nodes, which packets depend on', async () => {
     const [node, other] = await nodes();
     await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
@@ -62,7 +62,7 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
     expect(node.accountStore.get('numbers', 'n')).toBe(1);
   });
 
-  test('keeps invalidated tokens that have not expired', async () => {
+  test('the node keeps the records of invalidated tokens until the tokens expire', async () => {
     const [node, other] = await nodes();
     const key = keyAt(systemClock.now() / 1000 + 3600);
     await other.accountStore.change((tx) => tx.put('invalidated', key, true));

@@ -41,7 +41,7 @@ function alterResponses(
 }
 
 describe('a change of another node', () => {
-  test('is seen by every read that starts after its call has resolved', async () => {
+  test('a read that starts after the call has resolved sees the change', async () => {
     const { one, other } = await twoNodes();
     const heard: Write[] = [];
     other.accountStore.onCommit((writes) => void heard.push(...writes));
@@ -54,7 +54,7 @@ describe('a change of another node', () => {
     expect(other.accountStore.version).toBe(one.accountStore.version);
   });
 
-  test('is seen by many concurrent readers, while other changes are made', async () => {
+  test('many concurrent readers see the change while other changes are made', async () => {
     const { one, other } = await twoNodes();
     let completed = 0;
     let isOver = false;
@@ -74,7 +74,7 @@ describe('a change of another node', () => {
     expect(completed).toBeGreaterThan(0);
   });
 
-  test('would be missed without the synchronous read', async () => {
+  test('a reader would miss the change without the synchronous read', async () => {
     const url = await newDatabase(await sharedServer());
     const one = openNode(url);
     const old = { position: 0, id: '0', entries: [] };
@@ -85,7 +85,7 @@ describe('a change of another node', () => {
     expect(read(other.accountStore, 'numbers', 'n')).toBeUndefined();
   });
 
-  test('is visible to changes of this node', async () => {
+  test('changes of this node see the change of another node', async () => {
     const { one, other } = await twoNodes();
     const counting = Array.from({ length: 200 }, (_, round) =>
       (round % 2 === 0 ? one : other).accountStore.change((tx) => count(tx)),
@@ -94,7 +94,7 @@ describe('a change of another node', () => {
     expect(counts.sort((a, b) => a - b)).toEqual(counts.map((_, index) => index));
   });
 
-  test('lets a change that can succeed once succeed on only one node', async () => {
+  test('a change that can succeed only once succeeds on only one node', async () => {
     const { one, other } = await twoNodes();
     for (let round = 0; round < 8; round += 1) {
       await one.accountStore.change((tx) => put(tx, 'loginThrottles', 'token', 1));
@@ -104,7 +104,7 @@ describe('a change of another node', () => {
     }
   });
 
-  test('arrives by itself within seconds', async () => {
+  test('the change arrives within seconds, even without a read', async () => {
     const { one, other } = await twoNodes();
     await other.accountStore.start();
     const seen = new Promise<void>((resolve) => other.accountStore.onCommit(() => resolve()));
@@ -115,7 +115,7 @@ describe('a change of another node', () => {
 });
 
 describe('a commit whose response is lost', () => {
-  test('counts as made, and is not repeated', async () => {
+  test('the lost commit counts as made, and is not repeated', async () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
@@ -128,7 +128,7 @@ describe('a commit whose response is lost', () => {
     expect(accountStore.version).toBe(8);
   });
 
-  test('would be mistaken for a change of another node without its id', async () => {
+  test('a commit without its id would be mistaken for a change of another node', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const relay = await cuttingRelay(postgres, url, 'fm_control_write');
@@ -144,7 +144,7 @@ describe('a commit whose response is lost', () => {
     expect(await accountStore.change(spend)).toBe('refused');
   });
 
-  test('counts a change that the other connection has seen first', async () => {
+  test('a change counts as made even if the other connection sees the commit first', async () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
@@ -173,7 +173,7 @@ async function backUp(postgres: Postgres, url: string): Promise<() => Promise<vo
 
 describe('a PostgreSQL that has reverted to an earlier state', () => {
   test.each(['a read', 'a change'] as const)(
-    'is detected by %s, which replaces and repairs the records',
+    'the reversal is detected by %s, and the records are repaired',
     async (by) => {
       const postgres = await sharedServer();
       const url = await newDatabase(postgres);
@@ -199,7 +199,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     },
   );
 
-  test('does not replace the records of the replica while its own records are missing', async () => {
+  test('a replica keeps its records while the records in PostgreSQL are missing', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const { accountStore } = openNode(url);
@@ -211,7 +211,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     expect(read(accountStore, 'numbers', 'kept')).toBe(1);
   });
 
-  test('is repaired by one node, and not again by nodes that had applied the lost changes', async () => {
+  test('one node repairs PostgreSQL; other nodes that had applied the lost changes do not repeat the repair', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     let repairs = 0;
@@ -237,7 +237,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     for (const node of nodes) expect(Object.fromEntries(node.records('numbers'))).toEqual({ kept: 1, [repairKey]: 2 });
   });
 
-  test('is not assumed by a node that was away for a long time', async () => {
+  test('a node that was disconnected for a long time does not assume a reversal', async () => {
     const postgres = await sharedServer();
     const url = await newDatabase(postgres);
     const one = openNode(url);
@@ -274,7 +274,7 @@ describe('a replica', () => {
     expect(accountStore.version).toBe(6);
   });
 
-  test('is left unchanged if it belongs to another database', async () => {
+  test('a replica of another database is left unchanged', async () => {
     const url = await newDatabase(await sharedServer());
     const { accountStore, store, log } = openNode(url, { store: emptyCopy('engine-2') });
     await expect(accountStore.current()).rejects.toMatchObject(away);

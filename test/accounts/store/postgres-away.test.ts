@@ -21,7 +21,7 @@ async function withServer(use: (postgres: Postgres, url: string) => Promise<void
 
 describe('an unreachable PostgreSQL', () => {
   test.each(['killed', 'paused'] as const)(
-    'causes 503 until it is reachable again: %s',
+    'the response is 503 until PostgreSQL is reachable again: %s',
     async (how) => {
       await withServer(async (postgres, url) => {
         const { accountStore, health } = openNode(url, { deadlineMs: 2000 });
@@ -51,7 +51,7 @@ describe('an unreachable PostgreSQL', () => {
     60_000,
   );
 
-  test('is waited for if only its sessions are lost', async () => {
+  test('reads and changes wait for a new session if PostgreSQL ends their sessions', async () => {
     await withServer(async (postgres, url) => {
       const { accountStore } = openNode(url);
       await Promise.all([accountStore.change((tx) => count(tx)), accountStore.current()]);
@@ -62,7 +62,7 @@ describe('an unreachable PostgreSQL', () => {
     });
   });
 
-  test('is repaired before accounts are managed again if it returns with lost changes', async () => {
+  test('a PostgreSQL that lost changes is repaired before accounts can be managed again', async () => {
     await withServer(async (postgres, url) => {
       const repair = async () => (tx: Transaction) => put(tx, 'numbers', 'repaired', 1);
       const { accountStore } = openNode(url, { deadlineMs: 500, repair });

@@ -16,7 +16,7 @@ async function strictPostgres(): Promise<string> {
 }
 
 describe('a change whose write PostgreSQL rejects', () => {
-  test('fails alone, and the other changes in its transaction succeed in order', async () => {
+  test('a rejected write fails alone, and other changes in its transaction succeed in order', async () => {
     const { accountStore, log } = openNode(await strictPostgres());
     const changes = Array.from({ length: 30 }, (_, at) =>
       accountStore.change((tx) => {
@@ -37,7 +37,7 @@ describe('a change whose write PostgreSQL rejects', () => {
     expect(read(accountStore, 'numbers', 'n')).toBe(28);
   });
 
-  test('does not repeat another change whose commit got no response', async () => {
+  test('another change whose commit got no response is not repeated', async () => {
     const relay = await cuttingRelay(await sharedServer(), await strictPostgres(), 'fm_control_write');
     const { accountStore } = openNode(relay.url);
     await accountStore.change(() => undefined);

@@ -28,19 +28,22 @@ describe('an authorization request with an unusable client or redirect URI', () 
     ['another name of the loopback address', { redirect_uri: 'http://localhost:8000/callback' }],
     ['a host after the loopback address', { redirect_uri: 'http://127.0.0.1:80@evil.example/callback' }],
     ['an invalid port', { redirect_uri: 'http://127.0.0.1:99999/callback' }],
-  ])('gets a page: %s', async (_, parameters) => {
+  ])('the browser gets an error page: %s', async (_, parameters) => {
     const page = await fixture.newBrowser().open(fixture.target(parameters));
     expect(page).toMatchObject({ status: 400, location: undefined });
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
     expect(page.error).toMatch(/^(client_id|redirect_uri) is missing or not registered/);
   });
 
-  test.each(['client_id', 'redirect_uri'])('gets a page for a repeated parameter: %s', async (name) => {
-    const page = await fixture.newBrowser().open(`${fixture.target()}&${name}=x`);
-    expect(page).toMatchObject({ status: 400, location: undefined });
-  });
+  test.each(['client_id', 'redirect_uri'])(
+    'the browser gets an error page for a repeated parameter: %s',
+    async (name) => {
+      const page = await fixture.newBrowser().open(`${fixture.target()}&${name}=x`);
+      expect(page).toMatchObject({ status: 400, location: undefined });
+    },
+  );
 
-  test('gets a page for broken encoding', async () => {
+  test('the browser gets an error page for broken encoding', async () => {
     const page = await fixture.newBrowser().open(`${fixture.target()}&x=%ff`);
     expect(page).toMatchObject({ status: 400, error: 'A parameter is not percent-encoded UTF-8.' });
   });
@@ -74,7 +77,7 @@ const refusedRequests: readonly (readonly [string, string, Parameters])[] = [
 
 describe('a refused request of a browser that is not signed in', () => {
   test.each(refusedRequests.filter(([, , { prompt }]) => prompt !== 'none login'))(
-    'gets a page without a redirect: %s',
+    'the browser gets a page, not a redirect: %s',
     async (_, _error, parameters) => {
       const page = await fixture.newBrowser().open(fixture.target(parameters));
       expect(page).toMatchObject({ status: 400, location: undefined });
@@ -83,7 +86,7 @@ describe('a refused request of a browser that is not signed in', () => {
     },
   );
 
-  test('gets a page after the sign-in has ended, too', async () => {
+  test('the browser also gets a page after the sign-in has ended', async () => {
     const browser = await signedIn();
     fixture.clock.advance(13 * 3_600_000);
     expect(await browser.open(fixture.target({ scope: 'x' }))).toMatchObject({ status: 400 });
@@ -92,7 +95,7 @@ describe('a refused request of a browser that is not signed in', () => {
   test.each([
     ['no signed-in user', 'login_required', {}],
     ['no openid', 'invalid_scope', { scope: 'flagmeter' }],
-  ])('is redirected if its prompt is `none`: %s', async (_, error, parameters) => {
+  ])('the prompt `none` redirects the browser: %s', async (_, error, parameters) => {
     const target = fixture.target({ prompt: 'none', ...parameters });
     const { status, location } = await fixture.newBrowser().open(target);
     expect(status).toBe(303);
@@ -106,7 +109,7 @@ describe('a refused request of a signed-in browser', () => {
     browser = await signedIn();
   });
 
-  test.each(refusedRequests)('is redirected to its client: %s', async (_, error, parameters) => {
+  test.each(refusedRequests)('the browser is redirected to the client: %s', async (_, error, parameters) => {
     const { status, location, headers } = await browser.open(fixture.target(parameters));
     expect(status).toBe(303);
     expect(location?.href).toMatch(/^https:\/\/shop\.example\.com\/callback\?from=flagmeter&error=/);
@@ -120,19 +123,22 @@ describe('a refused request of a signed-in browser', () => {
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
   });
 
-  test.each(['state', 'scope', 'nonce', 'whatever'])('is redirected for a repeated parameter: %s', async (name) => {
-    const { location } = await browser.open(`${fixture.target()}&${name}=a&${name}=b`);
-    expect(readParameters(location)).toMatchObject({ error: 'invalid_request' });
-    expect(location?.searchParams.has('state')).toBe(name !== 'state');
-  });
+  test.each(['state', 'scope', 'nonce', 'whatever'])(
+    'the browser is redirected for a repeated parameter: %s',
+    async (name) => {
+      const { location } = await browser.open(`${fixture.target()}&${name}=a&${name}=b`);
+      expect(readParameters(location)).toMatchObject({ error: 'invalid_request' });
+      expect(location?.searchParams.has('state')).toBe(name !== 'state');
+    },
+  );
 
-  test('is redirected without a state that is too long', async () => {
+  test('a redirect omits a state that is too long', async () => {
     const { location } = await browser.open(fixture.target({ state: long(2049) }));
     expect(readParameters(location)).toMatchObject({ error: 'invalid_request' });
     expect(location?.searchParams.has('state')).toBe(false);
   });
 
-  test('is redirected to a loopback address with any port, and to an app', async () => {
+  test('the browser is redirected to any port of a loopback address, and to an app', async () => {
     const { target } = fixture;
     const loopback = 'http://127.0.0.1:51234/callback';
     const local = await browser.open(target({ redirect_uri: loopback, scope: 'x' }));
@@ -163,20 +169,20 @@ describe('a valid authorization request', () => {
   test.each([
     ['http://127.0.0.1:51234/callback', "'self' http://127.0.0.1:51234 https:", 'a program on this device'],
     [redirectUris.app, "'self' com.example.shop: https:", 'the app com.example.shop on this device'],
-  ])('lets its form lead to %s', async (redirect_uri, targets, receiver) => {
+  ])('lets the form of the page lead to %s', async (redirect_uri, targets, receiver) => {
     const page = await fixture.newBrowser().open(fixture.target({ redirect_uri }));
     expect(page.headers['content-security-policy']).toContain(`form-action ${targets};`);
     expect(page.html).toContain(receiver);
   });
 
-  test('escapes its parameters in the page', async () => {
+  test("escapes the request's parameters in the page", async () => {
     const login_hint = `"><script>alert('1')</script>&amp;`;
     const page = await fixture.newBrowser().open(fixture.target({ login_hint }));
     expect(page.html).toContain('value="&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;"');
     expect(page.html).not.toContain('<script');
   });
 
-  test('is redirected to GET if sent by POST', async () => {
+  test('a POST request is redirected to GET', async () => {
     const browser = fixture.newBrowser();
     const [path = '', query = ''] = fixture.target({ login_hint: 'ada@example.com' }).split('?');
     await browser.open(path);
@@ -186,7 +192,7 @@ describe('a valid authorization request', () => {
     expect(page).toMatchObject({ status: 200, html: expect.stringContaining('value="ada@example.com"') });
   });
 
-  test('is rejected if sent by POST and too long for a URL', async () => {
+  test('a POST request that is too long for a URL is rejected', async () => {
     const browser = fixture.newBrowser();
     await browser.open('/connect/authorize');
     expect(await browser.submit({ state: 'x'.repeat(9000) })).toMatchObject({ status: 413 });
@@ -194,16 +200,21 @@ describe('a valid authorization request', () => {
     expect(await browser.submit({}, { 'content-type': 'application/json' })).toMatchObject({ status: 400 });
   });
 
-  test.each(['flagmeter-cli', 'flagmeter-console'])('is accepted from the built-in client %s', async (client_id) => {
-    const { http } = fixture.service;
-    const redirect_uri = { 'flagmeter-cli': 'http://[::1]:4711/callback' }[client_id];
-    const console = `http://${http}/console/callback`;
-    const page = await fixture.newBrowser().open(fixture.target({ client_id, redirect_uri: redirect_uri ?? console }));
-    expect(page.status).toBe(200);
-    const elsewhere = console.replace(/:\d+/, ':9');
-    const refused = await fixture.newBrowser().open(fixture.target({ client_id, redirect_uri: elsewhere }));
-    expect(refused).toMatchObject({ status: 400, location: undefined });
-  });
+  test.each(['flagmeter-cli', 'flagmeter-console'])(
+    'the built-in client %s can send the request',
+    async (client_id) => {
+      const { http } = fixture.service;
+      const redirect_uri = { 'flagmeter-cli': 'http://[::1]:4711/callback' }[client_id];
+      const console = `http://${http}/console/callback`;
+      const page = await fixture
+        .newBrowser()
+        .open(fixture.target({ client_id, redirect_uri: redirect_uri ?? console }));
+      expect(page.status).toBe(200);
+      const elsewhere = console.replace(/:\d+/, ':9');
+      const refused = await fixture.newBrowser().open(fixture.target({ client_id, redirect_uri: elsewhere }));
+      expect(refused).toMatchObject({ status: 400, location: undefined });
+    },
+  );
 });
 
 test('the cookie over HTTPS is bound to the host and to HTTPS', async () => {

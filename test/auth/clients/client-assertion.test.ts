@@ -58,7 +58,7 @@ async function open(pair = es256(), alg = 'ES256') {
 const refused = { status: 401, json: { error: 'invalid_client' } };
 
 describe('a client assertion', () => {
-  test('gets a token if made by a library', async () => {
+  test("a library's assertion gets a token", async () => {
     const { id, dispatch, pair, settings, clock } = await open();
     const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
     const key = { key: await importPKCS8(pem, 'ES256'), kid: 'first' };
@@ -86,7 +86,7 @@ describe('a client assertion', () => {
     ['EdDSA', () => generateKeyPairSync('ed25519')],
     ['Ed25519', () => generateKeyPairSync('ed25519')],
     ['RS256', () => generateKeyPairSync('rsa', { modulusLength: 2048 })],
-  ])('is accepted with %s, with or without client_id and kid', async (alg, createPair) => {
+  ])('an assertion signed with %s is accepted, with or without client_id and kid', async (alg, createPair) => {
     const { id, sign, askWith, settings } = await open(createPair() as ReturnType<typeof es256>, alg);
     expect(await askWith(await sign())).toMatchObject({ status: 200 });
     expect(await askWith(await sign({}, { kid: undefined }), { client_id: id })).toMatchObject({ status: 200 });
@@ -94,7 +94,7 @@ describe('a client assertion', () => {
     expect(await askWith(await sign(audience))).toMatchObject({ status: 200 });
   });
 
-  test('is accepted once, also after a restart', async () => {
+  test('an assertion is accepted only once, even after a restart', async () => {
     const { sign, askWith, restarted } = await open();
     const [first, second] = [await sign(), await sign()];
     expect(await askWith(first)).toMatchObject({ status: 200 });
@@ -106,7 +106,7 @@ describe('a client assertion', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 401]);
   });
 
-  test('is removed from the store after its expiry', async () => {
+  test('the store removes an assertion after its expiry', async () => {
     const { sign, askWith, store, accountStore, clock } = await open();
     const assertion = await sign({ exp: Math.floor(clock.now() / 1000) + 300 });
     expect(await askWith(assertion)).toMatchObject({ status: 200 });
@@ -140,14 +140,14 @@ describe('a client assertion', () => {
     ['has an unknown kid', {}, { kid: 'second' }],
     ['has an unknown critical header', {}, { crit: ['x'], x: 1 }],
     ['is huge', { more: 'x'.repeat(4096) }],
-  ])('is refused if it %s', async (_name, claims, header) => {
+  ])('an assertion is refused if it %s', async (_name, claims, header) => {
     const { id, sign, askWith, store } = await open();
     const assertion = await sign(claims, header).catch(() => 'unsignable');
     expect(await askWith(assertion, { client_id: id })).toMatchObject(refused);
     expect([...store.assertions.getKeys()]).toEqual([]);
   });
 
-  test('is refused if signed by another key or algorithm', async () => {
+  test('a signature by another key or algorithm is refused', async () => {
     const { id, sign, askWith, asserted, post, pair } = await open();
     const claims = (await sign()).split('.')[1];
     const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${claims}.`;
@@ -161,7 +161,7 @@ describe('a client assertion', () => {
     expect(await post('/connect/token', typeless)).toMatchObject({ status: 400 });
   });
 
-  test('gets the same refusal for an unknown client and a client with a secret', async () => {
+  test('an unknown client and a client with a secret get the same refusal', async () => {
     const { sign, askWith, addClient } = await open();
     const other = (await addClient('User')).apiKey.clientId;
     const responses = [];
@@ -171,7 +171,7 @@ describe('a client assertion', () => {
     expect(responses[0]).toMatchObject({ error: 'invalid_client' });
   });
 
-  test('cannot be replaced by a secret that the API key does not have', async () => {
+  test('an API key with a public key cannot authenticate with a secret instead', async () => {
     const { id, post } = await open();
     for (const secret of ['', '0'.repeat(64), 'x']) {
       const form = { grant_type: 'client_credentials', client_id: id, client_secret: secret };
@@ -179,7 +179,7 @@ describe('a client assertion', () => {
     }
   });
 
-  test('is accepted at revocation, introspection and by a sign-in client', async () => {
+  test('revocation, introspection and the device endpoint accept an assertion', async () => {
     const { sign, askWith, asserted, post, directory, team, pair } = await open();
     const { access_token: token } = (await askWith(await sign())).json;
     const introspected = await post('/connect/introspect', { token, ...asserted(await sign()) });
@@ -198,7 +198,7 @@ describe('a client assertion', () => {
     expect(alone).toMatchObject({ status: 401 });
   });
 
-  test('gets the reason of the refusal if the API key has expired', async () => {
+  test('the refusal of an expired API key names the reason', async () => {
     const { id, sign, askWith, directory, clock } = await open();
     const key = directory.apiKeys.get(id)!;
     await directory.change((tx) => tx.put('apiKeys', id, { ...key, expiresAt: directory.clock.now() + 1000 }));
@@ -228,7 +228,7 @@ describe('a public key', () => {
     ['the same key twice', [exportJwk(ec.publicKey), exportJwk(ec.publicKey)], /same kid/],
     ['an empty list of keys', [], /1 to 5/],
     ['a list of six keys', Array.from({ length: 6 }, () => exportJwk(es256().publicKey)), /1 to 5/],
-  ])('is refused: %s', async (_name, jwks, message) => {
+  ])('the client is refused: %s', async (_name, jwks, message) => {
     const error = expect.objectContaining({ code: 'invalid_body', message: expect.stringMatching(message) });
     await expect(readPublicKeys(jwks)).rejects.toEqual(error);
   });

@@ -12,7 +12,7 @@ async function fail(times: number, ask: () => Promise<{ status: number }>): Prom
 }
 
 describe('a client that fails repeatedly', () => {
-  test('must wait, except with the right secret', async () => {
+  test('the client must wait, unless it sends the right secret', async () => {
     const { post, addClient, clock } = await openSessionFixture();
     const { apiKey, clientSecret } = await addClient('User');
     const ask = (client_secret: string) =>
@@ -28,7 +28,7 @@ describe('a client that fails repeatedly', () => {
     expect(await ask('wrong')).toMatchObject({ status: 401 });
   });
 
-  test('does not throttle another client', async () => {
+  test('another client is not throttled', async () => {
     const { post, addClient } = await openSessionFixture();
     const { apiKey, clientSecret } = await addClient('User');
     const wrong = { ...grant, client_id: 'nobody', client_secret: 'wrong' };
@@ -37,7 +37,7 @@ describe('a client that fails repeatedly', () => {
     expect(await post('/connect/token', right)).toMatchObject({ status: 200 });
   });
 
-  test('is throttled by the id in its header, too, at every endpoint for clients', async () => {
+  test('every endpoint for clients also throttles by the id in the header', async () => {
     const { post, addClient } = await openSessionFixture();
     const { clientId } = (await addClient('User')).apiKey;
     const authorization = `Basic ${Buffer.from(`${clientId}:wrong`).toString('base64')}`;
@@ -47,7 +47,7 @@ describe('a client that fails repeatedly', () => {
     expect(await ask('/connect/token')).toMatchObject({ status: 429 });
   });
 
-  test('can send any number of valid tokens', async () => {
+  test('any number of valid tokens is accepted', async () => {
     const { tokens, refresh } = await openSessionFixture();
     let { refresh_token } = await tokens();
     for (let n = 0; n < 65; n += 1) {
@@ -57,7 +57,7 @@ describe('a client that fails repeatedly', () => {
     }
   });
 
-  test('cannot guess codes or refresh tokens', async () => {
+  test('guesses of codes or refresh tokens are throttled', async () => {
     const { exchange, refresh } = await openSessionFixture();
     await fail(30, () => exchange('unknown'));
     await fail(30, () => refresh('unknown'));
@@ -66,7 +66,7 @@ describe('a client that fails repeatedly', () => {
 });
 
 describe('ClientFailures', () => {
-  test('throttles only the address that fails, for every client id', () => {
+  test('throttles every client id at the failing address, and no other address', () => {
     const failures = new ClientFailures();
     for (let n = 0; n < 600; n += 1) failures.note(`client-${n}`, '192.0.2.1', 0);
     expect(() => failures.note('another', '192.0.2.1', 0)).toThrow('Too many requests');

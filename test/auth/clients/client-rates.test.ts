@@ -20,7 +20,7 @@ async function openApiKey(fixture: SessionFixture) {
   return { mint, invalidate, ask };
 }
 
-test('issuing, revoking and introspecting tokens share the rate of a client', async () => {
+test('issuing, revoking and introspecting tokens share the rate limit of a client', async () => {
   const fixture = await openSessionFixture(2);
   const { mint, invalidate, ask } = await openApiKey(fixture);
   const token: string = (await mint()).json.access_token;
@@ -35,7 +35,7 @@ test('issuing, revoking and introspecting tokens share the rate of a client', as
   expect(await mint()).toMatchObject({ status: 200 });
 });
 
-test('a token cannot be invalidated while its client exceeds its rate', async () => {
+test('a token cannot be invalidated while the client exceeds the rate limit', async () => {
   const fixture = await openSessionFixture(1);
   const { mint, invalidate } = await openApiKey(fixture);
   const tokens: string[] = [(await mint()).json.access_token, (await mint()).json.access_token];

@@ -42,7 +42,7 @@ describe('authenticateClient', () => {
       expect(authenticateClient(directory, undefined, parseForm(`client_id=${id}`))).toMatchObject({ id });
   });
 
-  test('refuses any other client in the same way, whatever id it claims', async () => {
+  test('refuses any other client in the same way, whatever id the client claims', async () => {
     const { directory, key, app, server } = await openClients();
     const ids = [key.apiKey.clientId, server.client.clientId, app.clientId, 'flagmeter-cli', 'unknown', '__proto__'];
     const refusals = ids.map((id) => {
@@ -93,7 +93,7 @@ describe('teamsThrough', () => {
     expect(teamsThrough(own, app)).toEqual({ teams: [app.teamId], primaryTeam: app.teamId });
   });
 
-  test('returns no teams for a client that was deleted during its request', async () => {
+  test('returns no teams for a client that was deleted during the request', async () => {
     const { directory } = await openClients();
     expect(teamsThrough(user, findClient(directory, 'client_gone'))).toEqual({ teams: [], primaryTeam: '' });
   });

@@ -6,7 +6,7 @@ import { openTestStore, type TestClock, testClock, testHealth } from '../../acco
 
 const request = { clientId: 'flagmeter-cli', scope: 'openid', address: '192.0.2.1' };
 
-/** More devices than one removal takes, but few enough for a slow disk. */
+/** More devices than one removal step takes, but few enough for a slow disk. */
 const maxDevices = 300;
 
 function openDevices(random = randomBytes as (size: number) => Buffer): {
@@ -24,7 +24,7 @@ async function beginMany(devices: DeviceCodes, clock: TestClock, count: number):
   clock.advance(1);
 }
 
-test('the number of devices is limited, and expired devices make room', async () => {
+test('the number of devices is limited, and expired devices are removed first', async () => {
   const { devices, clock } = openDevices();
   await beginMany(devices, clock, maxDevices + 50);
   expect(devices.size).toBeLessThanOrEqual(maxDevices);
@@ -35,7 +35,7 @@ test('the number of devices is limited, and expired devices make room', async ()
   expect(devices.size).toBe(1);
 });
 
-test('a network that requests very many codes does not displace the devices of others', async () => {
+test('a network that requests very many codes does not displace the devices of other networks', async () => {
   const { devices, clock } = openDevices();
   const elsewhere = { ...request, address: '198.51.100.7' };
   const before = await devices.begin(elsewhere);

@@ -12,7 +12,7 @@ const newBrowser = () => fixture.newBrowser(`127.0.1.${++networks}`);
 const grant = 'urn:ietf:params:oauth:grant-type:device_code';
 const scope = 'openid email flagmeter';
 
-// biome-ignore lint/suspicious/noExplicitAny: what a test expects of it says what it is
+// biome-ignore lint/suspicious/noExplicitAny: the expectations of a test show the type
 type Json = any;
 
 async function post(path: string, form: Parameters): Promise<{ status: number; json: Json }> {
@@ -52,7 +52,7 @@ async function signInFor(codes: Json, person = fixture.admin) {
 /** Counts the audit log entries of allowed devices. */
 const allowed = async () => (await fixture.audit()).filter(({ action }) => action === 'device.allowed').length;
 
-test('a device gets tokens for the user who enters its code and agrees, once', async () => {
+test('a device gets tokens once, for the user who enters the code and agrees', async () => {
   const codes = await begin();
   const origin = `http://${fixture.service.http}`;
   expect(codes).toEqual({
@@ -94,13 +94,13 @@ test('a signed-in browser shows the confirmation first, even for a code typed in
 });
 
 describe('a device that gets no tokens', () => {
-  test('is told that the user denied access', async () => {
+  test('the device gets access_denied if the user denied access', async () => {
     const codes = await begin();
     expect((await decide(codes, 'cancel')).done.html).toContain('Device not connected');
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
   });
 
-  test('is told that the user signed out before it polled', async () => {
+  test('the device gets access_denied if the user signed out before the poll', async () => {
     const codes = await begin();
     const { browser } = await decide(codes, 'continue');
     await browser.open('/connect/endsession');
@@ -108,7 +108,7 @@ describe('a device that gets no tokens', () => {
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
   });
 
-  test('is told that its code has expired, which the page reports, too', async () => {
+  test('the device and the page report that the code has expired', async () => {
     const codes = await begin();
     fixture.clock.advance(600_000);
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'expired_token' } });
@@ -116,7 +116,7 @@ describe('a device that gets no tokens', () => {
     expect(page).toMatchObject({ status: 404, error: 'This code is wrong or has expired.' });
   });
 
-  test('is told to slow down if it polls too often, and must wait longer each time', async () => {
+  test('a device that polls too often gets slow_down, and must wait longer each time', async () => {
     const { device_code: code } = await begin();
     const pollError = async () => (await poll(code)).json.error;
     expect([await pollError(), await pollError()]).toEqual(['authorization_pending', 'slow_down']);
@@ -130,7 +130,7 @@ describe('a device that gets no tokens', () => {
     ['a code of another client', async () => (await begin()).device_code, 'flagmeter-cli'],
     ['an unknown code', async () => 'fm_device_x', undefined],
     ['the user code', async () => (await begin()).user_code, undefined],
-  ])('is refused: %s', async (_, code, client) => {
+  ])('the poll is refused: %s', async (_, code, client) => {
     expect(await poll(await code(), client)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 });
@@ -157,7 +157,7 @@ describe('POST /connect/deviceauthorization', () => {
 });
 
 describe('the page for device codes', () => {
-  test('asks for the code if its address does not contain one', async () => {
+  test('asks for the code if the address does not contain a code', async () => {
     const page = await newBrowser().open('/connect/device');
     expect(page).toMatchObject({ status: 200, error: '' });
     expect(page.headers['content-security-policy']).toContain("form-action 'self';");

@@ -165,7 +165,7 @@ describe('the page for adding a passkey', () => {
     expect((await browser.submit({ action: 'add-passkey', ...created })).error).toBe(tryAgain);
   });
 
-  test('does not give the account of a user to another with the same credential id', async () => {
+  test('a passkey with the credential id of another user does not open that account', async () => {
     const victim = await fixture.added();
     const copy = new Authenticator(origin, { id: victim.id });
     await fixture.add(copy, {}, fixture.outsider);
@@ -176,7 +176,7 @@ describe('the page for adding a passkey', () => {
     expect((await fixture.enter(victim)).status).toBe(303);
   });
 
-  needing('openssl').test('fetches nothing that the certificates of an attestation name', async () => {
+  needing('openssl').test('fetches no URL from the certificates of an attestation', async () => {
     let connections = 0;
     const server = createServer().on('connection', () => {
       connections += 1;
@@ -246,7 +246,7 @@ describe('the page of the second factor after the password', () => {
     expect(silent.location?.searchParams.get('error')).toMatch(/^(login|interaction)_required$/);
   });
 
-  test('rejects a new passkey of a user who has one', async () => {
+  test('rejects a new passkey of a user who already has a passkey', async () => {
     const { browser, asked } = await halfway();
     const { challenge } = readOptions(asked);
     const created = fixture.newDevice().create({ challenge, rp: { id: 'auth.example' } });

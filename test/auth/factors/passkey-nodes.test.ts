@@ -46,7 +46,7 @@ async function enter(node: SessionFixture, assertion: ReturnType<typeof signChal
   return acceptPasskey(getSettings(node), { assertion, address, browser }, () => ({ outcome: 'accepted' }));
 }
 
-test('a challenge of one node is accepted at another, once on all nodes', async () => {
+test('another node accepts the challenge of a node, but all nodes together accept it only once', async () => {
   const url = await newDatabase(await sharedServer());
   const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(url) }));
   const node = openNode(url);

@@ -87,7 +87,7 @@ describe('the page for adding a passkey', () => {
 });
 
 describe('the passkeys of a user', () => {
-  test('are listed with their last use, and can be renamed', async () => {
+  test('a list shows the last use of each passkey, and a passkey can be renamed', async () => {
     const device = fixture.newDevice();
     await fixture.add(device, { name: 'Phone' });
     const id = await findId('Phone');
@@ -100,7 +100,7 @@ describe('the passkeys of a user', () => {
     await fixture.call('PATCH', `/${id}`, 400, { name: 'n'.repeat(10_000) });
   });
 
-  test('sign nobody in once they are removed', async () => {
+  test('a removed passkey signs nobody in', async () => {
     const device = fixture.newDevice();
     await fixture.add(device, { name: 'Lost' });
     const id = await findId('Lost');

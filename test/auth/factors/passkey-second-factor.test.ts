@@ -23,7 +23,7 @@ async function lastFactors(): Promise<unknown> {
 }
 
 describe('a policy that demands a second factor', () => {
-  test('makes a user add a passkey after the password, before a code', async () => {
+  test('makes a user add a passkey after the password, before a code is issued', async () => {
     await demand('all');
     const browser = fixture.newBrowser();
     const choice = await fixture.signIn(browser);
@@ -74,7 +74,7 @@ describe('a policy that demands a second factor', () => {
     expect(stale.error).toBe('This page is out of date. Use the passkey again.');
   });
 
-  test('accepts a passkey alone, because its device verifies the user', async () => {
+  test('accepts a passkey alone, because the device verifies the user', async () => {
     await demand('optional');
     const device = await fixture.added();
     await demand('all');
@@ -108,7 +108,7 @@ describe('a user who chooses an authenticator app', () => {
   let secret: string;
   const codeNow = () => appCode(secret, fixture.clock.now());
 
-  test('sets it up in place of a passkey', async () => {
+  test('sets up the app in place of a passkey', async () => {
     await demand('all');
     const browser = fixture.newBrowser();
     await fixture.signIn(browser, cli, fixture.newcomer);
@@ -119,7 +119,7 @@ describe('a user who chooses an authenticator app', () => {
     expect(readHeading(codes)).toBe('Save your recovery codes');
   });
 
-  test('adds no passkey with the password alone', async () => {
+  test('the user cannot add a passkey with the password alone', async () => {
     await demand('optional');
     const browser = fixture.newBrowser();
     const asked = await fixture.openToAdd(browser, { ...fixture.newcomer, password });

@@ -9,7 +9,7 @@ const unknown = 'This passkey is unknown here, or was removed. Use another passk
 const outOfDate = 'This page is out of date. Use the passkey again.';
 
 describe('a sign-in with a passkey', () => {
-  test('needs no password, and is two factors in the audit log', async () => {
+  test('a passkey needs no password, and counts as two factors in the audit log', async () => {
     const device = await fixture.added();
     const page = await fixture.enter(device);
     expect(page.status).toBe(303);
@@ -18,7 +18,7 @@ describe('a sign-in with a passkey', () => {
     expect(entry).toMatchObject({ actor: { name: fixture.admin.email }, factors: ['passkey'] });
   });
 
-  test('is possible on the page of a device, too', async () => {
+  test('a passkey also works on the page of a device', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -37,7 +37,7 @@ describe('a sign-in with a passkey', () => {
     ['another type', { type: 'webauthn.create' }],
     ['another user', { userHandle: Buffer.from('user_0').toString('base64url') }],
     ['a device that has not verified its user', { verified: false }],
-  ])('is refused for %s', async (_, tampering) => {
+  ])('a response is refused for %s', async (_, tampering) => {
     const device = await fixture.added();
     const page = await fixture.enter(device, tampering);
     expect(page.status).toBe(403);
@@ -46,14 +46,14 @@ describe('a sign-in with a passkey', () => {
     expect(entry).toMatchObject({ action: 'sign-in.failed', factors: ['passkey'] });
   });
 
-  test('is refused with a wrong signature, and from an unknown device', async () => {
+  test('a wrong signature and an unknown device are refused', async () => {
     const device = await fixture.added();
     const other = new Authenticator(origin, { id: device.id });
     expect((await fixture.enter(other)).error).toBe(unknown);
     expect((await fixture.enter(fixture.newDevice())).error).toBe(unknown);
   });
 
-  test('is refused for the challenge of another browser, and writes nothing', async () => {
+  test('the challenge of another browser is refused, and nothing is written', async () => {
     const device = await fixture.added();
     const before = (await fixture.actions()).length;
     const options = readOptions(await fixture.newBrowser().open(fixture.target()));
@@ -64,13 +64,13 @@ describe('a sign-in with a passkey', () => {
     expect((await fixture.actions()).length).toBe(before);
   });
 
-  test('is refused for a challenge that the sender made up', async () => {
+  test('a challenge that the sender made up is refused', async () => {
     const device = await fixture.added();
     const challenge = Buffer.alloc(54, 1).toString('base64url');
     expect((await fixture.enter(device, { challenge })).error).toBe(outOfDate);
   });
 
-  test('is refused ten minutes after the page was shown', async () => {
+  test('a response is refused ten minutes after the page was shown', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
     const options = readOptions(await browser.open(fixture.target()));
@@ -80,7 +80,7 @@ describe('a sign-in with a passkey', () => {
     expect((await browser.submit({ action: 'passkey', ...device.get(readOptions(page)) })).status).toBe(303);
   });
 
-  test('is refused when its challenge is used again', async () => {
+  test('a challenge is refused when it is used again', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
     const options = readOptions(await browser.open(fixture.target()));
@@ -91,7 +91,7 @@ describe('a sign-in with a passkey', () => {
     expect((await browser.submit(sent)).error).toBe(outOfDate);
   });
 
-  test('is refused and recorded as a possible copy if the counter has not increased', async () => {
+  test('a counter that has not increased is refused, and recorded as a possible copy', async () => {
     const device = await fixture.added(5);
     expect((await fixture.enter(device)).status).toBe(303);
     const page = await fixture.enter(device, { counter: 6 });
@@ -101,7 +101,7 @@ describe('a sign-in with a passkey', () => {
     expect((await fixture.enter(device)).status).toBe(303);
   });
 
-  test('is throttled after five failures from one network', async () => {
+  test('a network is throttled after five failures', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
     for (let round = 0; round < 5; round += 1)

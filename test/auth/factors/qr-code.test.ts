@@ -12,7 +12,7 @@ function readRows(text: string): string[] {
 }
 
 describe('a QR code', () => {
-  it('has finder patterns in three corners', () => {
+  it('three corners have finder patterns', () => {
     const rows = readRows('otpauth://totp/flagmeter');
     const corner = (y: number, x: number) => rows.slice(y, y + 7).map((row) => row.slice(x, x + 7));
     const finder = ['#######', '#.....#', '#.###.#', '#.###.#', '#.###.#', '#.....#', '#######'];
@@ -27,14 +27,14 @@ describe('a QR code', () => {
     [100, 37, '44ef2e83f3ab45a4'],
     [300, 61, 'ac6fef9efe92be60'],
     [1003, 105, '4620370b7466b9d0'],
-  ])('holds %i bytes in %i modules a side, as read by a scanner', (length, size, digest) => {
+  ])('%i bytes need %i modules per side, and a scanner can read them', (length, size, digest) => {
     const text = Array.from({ length }, (_, at) => String.fromCharCode(33 + ((at * 31) % 90))).join('');
     const rows = readRows(text);
     expect(rows).toHaveLength(size);
     expect(createHash('sha256').update(rows.join('\n')).digest('hex').slice(0, 16)).toBe(digest);
   });
 
-  it('is not drawn for a text that is too long', () => {
+  it('a text that is too long has no QR code', () => {
     expect(qrCode('x'.repeat(1004))).toBeUndefined();
   });
 });

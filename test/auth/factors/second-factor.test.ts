@@ -84,7 +84,7 @@ describe('a user without a required second factor', () => {
     await require('optional');
   });
 
-  it('gets no code before the set-up, and the page again after a wrong code', async () => {
+  it('no authorization code is issued before the set-up, and a wrong code shows the page again', async () => {
     const person = await create();
     await require('all');
     const browser = fixture.newBrowser();
@@ -100,7 +100,7 @@ describe('a user without a required second factor', () => {
     await require('optional');
   });
 
-  it('must enter the password again after ten minutes', async () => {
+  it('the user must enter the password again after ten minutes', async () => {
     const person = await create();
     await require('all');
     const browser = fixture.newBrowser();
@@ -122,7 +122,7 @@ describe('a user without a required second factor', () => {
 });
 
 describe('a user with an authenticator app', () => {
-  it('is asked for a code after the password, which is accepted once', async () => {
+  it('the page asks for a code after the password, and accepts each code once', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(30_000);
     const [one, other] = [fixture.newBrowser(), fixture.newBrowser()];
@@ -143,7 +143,7 @@ describe('a user with an authenticator app', () => {
     expect((await prove(browser, now(secret))).status).toBe(403);
   });
 
-  it('signs in with a recovery code, typed in any case and grouping, once', async () => {
+  it('signs in once with a recovery code, typed in any case and grouping', async () => {
     const { person, recoveryCodes } = await enrolled();
     const typed = recoveryCodes[3]!.toUpperCase().replaceAll('-', ' ');
     const browser = fixture.newBrowser();
@@ -174,7 +174,7 @@ describe('a user with an authenticator app', () => {
 });
 
 describe('wrong codes', () => {
-  it('make the user wait, but block neither the password nor a known browser', async () => {
+  it('the user must wait, but neither the password nor a known browser is blocked', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(30_000);
     const known = fixture.newBrowser();
@@ -218,7 +218,7 @@ test('the audit log contains the factors of each step', async () => {
   for (const code of [appKeyIn(secret), recoveryCodes[0]!]) expect(text).not.toContain(code);
 });
 
-test('a throttle name typed as an e-mail address throttles no code', async () => {
+test('typing a throttle name as the e-mail address does not throttle codes', async () => {
   const { person, secret } = await enrolled();
   for (let guess = 0; guess < 6; guess += 1) {
     const typed = { email: `code of ${person.id}`, password: 'a guess' };

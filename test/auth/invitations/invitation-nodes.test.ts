@@ -19,7 +19,7 @@ const password = 'chosen on another node';
 const passwords = { checkRoom: () => {}, hash: () => hashed, verify: async () => false, close: async () => {} };
 const hashed = cheapHash(password, randomBytes);
 
-/** The user of both nodes, as a node knows them. */
+/** Reads the user, who is the same on both nodes, from one node. */
 const userOn = ({ directory, user }: SessionFixture): User => directory.users.get(user.id)!;
 
 function link(node: SessionFixture): Promise<string> {
@@ -39,7 +39,7 @@ async function use(node: SessionFixture, token: string): Promise<string> {
   return (await acceptInvitation({ ...node.settings, passwords }, typed)).outcome;
 }
 
-test('a link of one node is accepted at another, once on all nodes', async () => {
+test('another node accepts the link of a node, but all nodes together accept it only once', async () => {
   const url = await newDatabase(await sharedServer());
   const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(url) }));
   const node = openNode(url);
@@ -56,7 +56,7 @@ test('a link of one node is accepted at another, once on all nodes', async () =>
   await one.directory.change((tx) => withdrawLink(tx, tx.users.get(one.user.id)!, one.clock.now()));
   expect(await use(other, latest)).toBe('over');
   const ended = await link(one);
-  // An earlier release sets a password, and keeps the fields of later ones.
+  // An earlier release sets a password, and keeps the fields of later releases.
   await other.accountStore.current();
   await other.accountStore.change((tx) =>
     tx.put('users', one.user.id, { ...userOn(other), passwordHash: 'of an earlier release' }),

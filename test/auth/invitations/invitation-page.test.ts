@@ -56,7 +56,7 @@ describe('the page of a link', () => {
   test.each([
     ['the link', ({ url }: { url: string }) => url],
     ['its secret', ({ secret }: { secret: string }) => ` ${secret} `],
-  ])('accepts %s as it is pasted, and shows who is invited to what', async (_, typed) => {
+  ])('accepts %s as pasted, and shows the invited user and the team', async (_, typed) => {
     const guest = await invite();
     const browser = await openPage();
     const { status, html } = await browser.submit({ action: 'open', token: typed(guest) });
@@ -85,7 +85,7 @@ describe('the page of a link', () => {
     ]);
   });
 
-  test('is redeemed by only one of two concurrent browsers', async () => {
+  test('only one of two concurrent browsers can use the link', async () => {
     const { secret } = await invite();
     const browsers = [await openPage(), await openPage()];
     const both = await Promise.all(browsers.map((browser) => accept(browser, secret)));
@@ -136,7 +136,7 @@ describe('the page of a link', () => {
     expect((await accept(browser, secret)).status).toBe(303);
   });
 
-  test('throttles guesses of an address, and no other address', async () => {
+  test('throttles guesses from one address, and no other address', async () => {
     const { secret } = await invite();
     const browser = await openPage('127.0.0.77');
     let status = 403;
@@ -151,7 +151,7 @@ describe('the page of a link', () => {
   });
 });
 
-test('a reset link ends the sessions only when it is used', async () => {
+test('a reset link ends the sessions only when the link is used', async () => {
   const { id, email, secret } = await invite();
   const first = await openPage();
   await accept(first, secret);

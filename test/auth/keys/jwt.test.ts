@@ -41,7 +41,7 @@ describe.each(algorithms)('a JWT signed with %s', (alg) => {
   const claims = { sub: 'Zoë ☕ 𝄞', team: ['a', 'b'], aud: 'https://api.example', iat: 1, exp: 2 ** 33 };
 
   test.each(['at+jwt', 'JWT'] as const)(
-    'is verified by jose with the published keys, with the type %s',
+    'jose verifies the token with the published keys and the type %s',
     async (typ) => {
       const key = await newSigningKey(0, alg);
       const keys = openSigningKeys([key]);

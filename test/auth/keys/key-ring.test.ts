@@ -71,7 +71,7 @@ async function openRingFixture(): Promise<RingFixture> {
 const listKids = (keys: KeyRing) => keys.published.map(({ kid }) => kid);
 
 describe('a key rotated while the service runs', () => {
-  test('is published at the next check, and signs a minute later, while its predecessor still verifies', async () => {
+  test('the new key is published at the next check, and signs a minute later; the old key still verifies', async () => {
     const { open, rotate, issue, isGood, signingKey, logged, clock } = await openRingFixture();
     const keys = await open();
     const before = await issue(keys);
@@ -91,7 +91,7 @@ describe('a key rotated while the service runs', () => {
     for (const token of [before, between, await issue(keys)]) expect(await isGood(keys, token)).toBe(true);
   });
 
-  test('leaves no private part of its predecessor in the store', async () => {
+  test('the private part of the old key is removed from the store', async () => {
     const { open, rotate, signingKey, store } = await openRingFixture();
     const keys = await open();
     await rotate();
@@ -102,7 +102,7 @@ describe('a key rotated while the service runs', () => {
     expect(keys.published.every((key) => !('d' in key))).toBe(true);
   });
 
-  test('is known to a service that starts later', async () => {
+  test('a service that starts later knows the new key', async () => {
     const { open, rotate, issue, isGood, signingKey } = await openRingFixture();
     const before = await issue(await open());
     const kid = await rotate();
@@ -111,7 +111,7 @@ describe('a key rotated while the service runs', () => {
     expect(await isGood(keys, before)).toBe(true);
   });
 
-  test('changes the published list, which invalidates caches of verified tokens', async () => {
+  test('the rotation changes the list of published keys, which invalidates caches of verified tokens', async () => {
     const { open, rotate } = await openRingFixture();
     const keys = await open();
     const { published } = keys;
@@ -124,7 +124,7 @@ describe('a key rotated while the service runs', () => {
 });
 
 describe('a retired key', () => {
-  test('is removed once its last token has expired', async () => {
+  test('a retired key is removed once its last token has expired', async () => {
     const { open, rotate, issue, isGood, signingKey, store, clock, logged } = await openRingFixture();
     const keys = await open();
     const kid = await rotate();
@@ -145,7 +145,7 @@ describe('a retired key', () => {
     expect(await isGood(keys, last)).toBe(false);
   });
 
-  test('is kept for its full time when other keys are rotated after it', async () => {
+  test('later rotations do not shorten the retention of a retired key', async () => {
     const { open, rotate, issue, isGood, clock } = await openRingFixture();
     const keys = await open();
     const tokens: string[] = [];
@@ -181,7 +181,7 @@ describe('--signing-alg', () => {
     },
   );
 
-  test('keeps its algorithm in a rotation', async () => {
+  test('a rotation keeps the algorithm', async () => {
     const { open, rotate } = await openRingFixture();
     const keys = await open('EdDSA');
     await rotate();
@@ -192,7 +192,7 @@ describe('--signing-alg', () => {
 });
 
 describe('the audit log', () => {
-  test('has one entry per rotation, including rotations while no service ran', async () => {
+  test('each rotation has one entry, even if no service was running', async () => {
     const { open, rotate, audited } = await openRingFixture();
     const made = [await rotate(), await rotate()];
     const keys = await open();
@@ -205,7 +205,7 @@ describe('the audit log', () => {
     expect(audited()).toHaveLength(4);
   });
 
-  test('has one entry for a rotation if the disk is slower than the check interval', async () => {
+  test('a rotation has one entry even if the disk is slower than the check interval', async () => {
     const { open, rotate, audited } = await openRingFixture();
     const keys = await open();
     const made = await rotate();

@@ -73,7 +73,7 @@ describe('countAttempt for one account from one address', () => {
     expect(await measureWaits(fixture, () => attempt(), 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
   });
 
-  test('does not count an attempt that must wait', async () => {
+  test('an attempt that must wait is not counted', async () => {
     const fixture = openThrottles();
     await failOn(fixture, () => attempt());
     for (let again = 0; again < 100; again++) expect((await countAttempt(fixture, attempt())).wait).toBe(5);
@@ -93,7 +93,7 @@ describe('countAttempt for one account from one address', () => {
     expect((await countAttempt(fixture, attempt({ address: '2001:db8:1:3::1' }))).wait).toBe(0);
   });
 
-  test('does not throttle another address or another account', async () => {
+  test('another address and another account are not throttled', async () => {
     const fixture = openThrottles();
     await failOn(fixture, () => attempt());
     expect((await countAttempt(fixture, attempt({ address: '192.0.2.2' }))).wait).toBe(0);
@@ -123,7 +123,7 @@ test('fifty addresses can fail at one account before the waits grow to five minu
 });
 
 describe('a successful attempt', () => {
-  test('resets the failures of its account, but not of its address', async () => {
+  test('resets the failures of the account, but not of the address', async () => {
     const fixture = openThrottles();
     for (let round = 0; round < 60; round++) {
       const own = attempt({ email: 'own@example.com' });
@@ -133,7 +133,7 @@ describe('a successful attempt', () => {
     expect((await failOn(fixture, next)).count).toBe(50);
   });
 
-  test('exempts its browser from the failures of other browsers', async () => {
+  test('exempts the browser from the failures of other browsers', async () => {
     const fixture = openThrottles();
     const own = attempt();
     await succeed(fixture, own);
@@ -148,7 +148,7 @@ describe('a successful attempt', () => {
     expect((await countAttempt(fixture, { ...own, email: 'bob@example.com' })).wait).toBeGreaterThan(0);
   });
 
-  test('allows its browser five failures, too', async () => {
+  test('allows the browser five failures as well', async () => {
     const fixture = openThrottles();
     const own = attempt();
     await succeed(fixture, own);
@@ -176,7 +176,7 @@ describe('a stored throttle', () => {
     expect(isThrottleOver(key, { failures, lastAt: 1000 }, 1000 + ms)).toBe(true);
   });
 
-  test('has no effect after its expiry, even before the next sweep', async () => {
+  test('an expired throttle has no effect, even before the next sweep', async () => {
     const fixture = openThrottles();
     await failOn(fixture, () => attempt());
     fixture.clock.advance(day);

@@ -37,7 +37,7 @@ describe('a user whose password was set by an Admin', () => {
     page = await fixture.signIn(browser, {}, person);
   });
 
-  test('must choose another password after signing in, before getting a code', async () => {
+  test('the user must choose another password after signing in, before a code is issued', async () => {
     expect(page).toMatchObject({ status: 200, location: undefined });
     expect(page.html).toContain('<h1>Choose a password</h1>');
     expect(page.html).not.toContain(person.password);
@@ -48,12 +48,12 @@ describe('a user whose password was set by an Admin', () => {
     expect(silent.location?.searchParams.get('error')).toBe('interaction_required');
   });
 
-  test('must sign in again after ten minutes', async () => {
+  test('the user must sign in again after ten minutes', async () => {
     fixture.clock.advance(10 * 60_000);
     expect((await browser.open(fixture.target())).html).toContain('<h1>Sign in</h1>');
   });
 
-  test('gets a code with the new password, which replaces the old password', async () => {
+  test('the new password replaces the old password, and a code is issued', async () => {
     const done = await submitNew(browser, own);
     expect(done.status).toBe(303);
     expect(readCode(done)).toMatch(/^[\w-]{43}$/);
@@ -62,7 +62,7 @@ describe('a user whose password was set by an Admin', () => {
     expect(await fixture.signIn(fixture.newBrowser(), {}, person)).toMatchObject({ status: 403 });
   });
 
-  test('must choose another password on the device page, before the confirmation', async () => {
+  test('the device page requires another password before the confirmation', async () => {
     const { http } = fixture.service;
     const body = encode({ client_id: fixture.clientId, scope: 'openid' });
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -98,18 +98,18 @@ describe('a new password', () => {
     ],
     ['a different repetition', () => [own, `${own}!`], 'The two passwords differ.'],
     ['the old password', ({ password }) => [password], 'Choose a password other than the one'],
-  ])('is rejected, and the page shown again: %s', async (_, typed, error) => {
+  ])('the password is rejected, and the page is shown again: %s', async (_, typed, error) => {
     const refused = await submitNew(browser, ...typed(person));
     expect(refused).toMatchObject({ status: 400, location: undefined });
     expect(refused.error).toContain(error);
   });
 
-  test('is accepted after all these failures', async () => {
+  test('a valid password is accepted after all these failures', async () => {
     expect(readCode(await submitNew(browser, own))).toBeDefined();
   });
 });
 
-test('a new password is accepted once, and only from the browser that used the temporary one', async () => {
+test('a new password is accepted once, and only from the browser that used the temporary password', async () => {
   const person = await create();
   const browser = fixture.newBrowser();
   await fixture.signIn(browser, {}, person);

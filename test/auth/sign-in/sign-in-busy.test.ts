@@ -48,7 +48,7 @@ async function openEndpoint() {
 
 const busy = { status: 503, html: expect.stringContaining('The service is busy. Please try again in a moment.') };
 
-test('no user is signed in while the store accepts no writes, and the form keeps all but the password', async () => {
+test('no user is signed in while the store accepts no writes, and the form keeps everything except the password', async () => {
   const { health, submit } = await openEndpoint();
   health.ready = false;
   const page = await submit();

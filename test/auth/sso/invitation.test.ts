@@ -39,7 +39,7 @@ async function accept(link: string, browser = new CookieBrowser()): Promise<Entr
   return { browser, last, code: null, status: response?.status, html, reason };
 }
 
-test('an invitation binds an account at a provider, which then signs in', async () => {
+test('an invitation links an account at a provider, which can then sign in', async () => {
   const { id, link } = await invite();
   sso.provider.behaviour.claims = { sub: 'guest-1', email: 'private@example.org' };
   expect((await sso.enter()).reason).toBe('user_unknown');
@@ -54,7 +54,7 @@ test('an invitation binds an account at a provider, which then signs in', async 
   expect(entries.map(({ action }) => action)).toContain('sign-in.succeeded');
 });
 
-test('an invitation binds no account of another user, and stays valid', async () => {
+test('an invitation cannot link the account of another user, and stays valid', async () => {
   const { link } = await invite();
   sso.provider.behaviour.claims = { sub: 'guest-1' };
   expect((await accept(link)).reason).toBe('linked_elsewhere');
@@ -62,7 +62,7 @@ test('an invitation binds no account of another user, and stays valid', async ()
   expect((await accept(link)).last.pathname).toBe('/console/sign-in');
 });
 
-test('an invitation that is withdrawn while its user is at the provider binds nothing', async () => {
+test('an invitation that is withdrawn while its user is at the provider links no account', async () => {
   const { id, link } = await invite();
   sso.provider.behaviour.claims = { sub: 'guest-3' };
   const browser = new CookieBrowser();
@@ -90,7 +90,7 @@ test('an invitation sets no password if the sign-in policy allows the user no pa
   expect((await accept(link)).last.pathname).toBe('/console/sign-in');
 });
 
-test('an invitation offers the users of a domain only its provider', async () => {
+test('an invitation offers the users of a domain only the provider of the domain', async () => {
   const wanted = { name: 'Other', issuer: 'https://login.example', clientId: 'flagmeter' };
   const { id: other } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, wanted);
   const open = async (fields: Record<string, string> = {}) => {
@@ -115,7 +115,7 @@ test('an invitation offers the users of a domain only its provider', async () =>
   await sso.call('PATCH', '/sign-in-policy', 200, { domains: [] });
 });
 
-test('a reset link that binds an account ends the password and the sign-ins', async () => {
+test('a reset link that is used to link an account ends the password and the sign-ins', async () => {
   await sso.call('PATCH', '/sign-in-policy', 200, { passwords: 'everyone' });
   const { id, link } = await invite();
   const password = 'the first compiler';

@@ -113,7 +113,7 @@ describe('the page for linking an account', () => {
   });
 });
 
-it('users keep their last way to sign in, which an Admin can unlink', async () => {
+it('users cannot unlink their last way to sign in, but an Admin can', async () => {
   sso.provider.behaviour.claims = { sub: 'only', email: 'only@example.com' };
   const { code } = await sso.enter(new CookieBrowser(), { max_age: '900' });
   const form = { grant_type: 'authorization_code', code: code!, code_verifier: verifier };

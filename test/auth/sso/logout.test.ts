@@ -80,16 +80,16 @@ describe('a back-channel logout', () => {
     ['an old token', () => ({ sid: 's', iat: Math.floor(sso.clock.now() / 1000) - 700, exp: null })],
     ['an expired token', () => ({ sid: 's', exp: Math.floor(sso.clock.now() / 1000) - 61 })],
     ['another type', () => ({ sid: 's' }), 'at+jwt'],
-  ])('is refused: %s', async (_what, claims, typ) => {
+  ])('the logout token is refused: %s', async (_what, claims, typ) => {
     expect(await logOut(claims(), typ)).toBe(400);
   });
 
-  test('is accepted once', async () => {
+  test('a logout token is accepted once', async () => {
     expect(await logOut({ sid: 's', jti: 'same' })).toBe(200);
     expect(await logOut({ sid: 's', jti: 'same' })).toBe(400);
   });
 
-  test('is refused with a signature by another key', async () => {
+  test('a signature by another key is refused', async () => {
     expect(await logOut({ sid: 's' }, 'logout+jwt', await newKey('first'))).toBe(400);
   });
 });

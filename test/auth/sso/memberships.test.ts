@@ -34,7 +34,7 @@ describe('applyRules', () => {
     expect(given).toEqual({ [other]: { role: 'Admin', before: null } });
   });
 
-  test('keeps the last Admin of a team, and removes them once there is another', async () => {
+  test('keeps the last Admin of a team, and removes this Admin once there is another Admin', async () => {
     const { apply, other, directory } = await openTeams();
     const { given } = await apply(['Admin']);
     const kept = await apply([], given);
@@ -47,7 +47,7 @@ describe('applyRules', () => {
     expect((await apply([], kept.given)).user?.teams).not.toContain(other);
   });
 
-  test('returns a member to the previous role', async () => {
+  test('restores the previous role of a member', async () => {
     const { apply, other, directory, id } = await openTeams('Viewer');
     await directory.change((tx) => {
       const user = tx.users.get(id)!;
@@ -58,7 +58,7 @@ describe('applyRules', () => {
     expect((await apply([], given)).user).toMatchObject({ teamRoles: { [other]: 'Viewer' } });
   });
 
-  test('does not exceed the limits of a team', async () => {
+  test('the limits of a team are not exceeded', async () => {
     const { apply, other, directory } = await openTeams();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
       await createUser(directory, {

@@ -56,7 +56,7 @@ test('a second factor does not make an old sign-in at the provider recent', asyn
   expect(await page.text()).toContain('<h1>Sign in</h1>');
 });
 
-test('refused users of a provider are throttled, too, because each is in the audit log', async () => {
+test('refused users of a provider are throttled, because each refusal writes to the audit log', async () => {
   await sso.configure({ createUsers: false });
   sso.provider.behaviour.claims = { sub: 'stranger' };
   for (let refused = 0; refused < 50; refused += 1) expect((await sso.enter()).reason).toBe('user_unknown');

@@ -13,7 +13,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Changes to a provider that otherwise responds correctly. */
 export interface Behaviour {
-  /** Claims of the ID token. They are added to the usual claims or replace them; `null` omits a claim. */
+  /** Claims of the ID token, which are added to the usual claims or replace them; `null` omits a claim. */
   claims: Fields;
   userInfo: Fields;
   /** Fields of the discovery document. */

@@ -35,7 +35,7 @@ test('break-glass Admins alone sign in with a password while passwords are disab
   await policy({ passwords: 'everyone' });
 });
 
-test('users of a domain are led to its provider', async () => {
+test('users of a domain are led to the provider of the domain', async () => {
   await policy({ domains: [{ domain: 'EXAMPLE.com', providerId: sso.providerId }], breakGlass: [adminId] });
   const browser = sso.newBrowser();
   expect((await browser.open(sso.target())).html).toContain('>Continue</button>');
@@ -51,7 +51,7 @@ test('users of a domain are led to its provider', async () => {
 });
 
 test.each(['device', 'authenticator'])(
-  'users of a domain are led to its provider, and back to the page %s',
+  'users of a domain are led to the provider of the domain, and back to the page %s',
   async (path) => {
     await policy({ domains: [{ domain: 'example.com', providerId: sso.providerId }] });
     const form = new URLSearchParams({ client_id: 'flagmeter-cli', scope: 'openid flagmeter' });
@@ -68,7 +68,7 @@ test.each(['device', 'authenticator'])(
   },
 );
 
-test('users of a domain sign in with no other provider', async () => {
+test('users of a domain cannot sign in with another provider', async () => {
   const wanted = { name: 'Other', issuer: 'https://login.example', clientId: 'flagmeter' };
   const { id } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, wanted);
   expect((await sso.enter()).code).not.toBeNull();
@@ -91,7 +91,7 @@ test('there are at most 20 providers', async () => {
   await make(201);
 });
 
-test('a provider that is down has a page with the reason, and break-glass Admins still sign in', async () => {
+test('a page reports that a provider is down, and break-glass Admins can still sign in', async () => {
   await policy({ passwords: 'break-glass' });
   const { browser } = await sso.enter();
   await sso.provider.close();

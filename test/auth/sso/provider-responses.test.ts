@@ -36,21 +36,21 @@ describe('a wrong ID token', () => {
     ['a long subject', () => ({ sub: 'a'.repeat(256) }), 'id_token_invalid'],
     ['100 kB of claims', () => ({ groups: ['g'.repeat(100_000)] }), 'claims_invalid'],
     ['1 MB of claims', () => ({ groups: ['g'.repeat(1_000_000)] }), 'provider_document_invalid'],
-  ])('is refused: %s', async (_what, claims, reason) => {
+  ])('the sign-in is refused: %s', async (_what, claims, reason) => {
     expect(await reasonWhen({ claims: claims() as Behaviour['claims'] })).toBe(reason);
   });
 
-  test('is refused with the algorithm none', async () => {
+  test('the algorithm none is refused', async () => {
     expect(await reasonWhen({ token: (claims) => new UnsecuredJWT(claims).encode() })).toBe('id_token_invalid');
   });
 
-  test('is refused with a signature by the client secret', async () => {
+  test('a signature by the client secret is refused', async () => {
     const token: Behaviour['token'] = (claims) =>
       new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(clientSecret));
     expect(await reasonWhen({ token })).toBe('id_token_invalid');
   });
 
-  test('is refused with a signature by a key that is not published', async () => {
+  test('a signature by a key that is not published is refused', async () => {
     const { privateKey } = await newKey('first');
     const token: Behaviour['token'] = (claims) =>
       new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'first' }).sign(privateKey);
@@ -59,12 +59,12 @@ describe('a wrong ID token', () => {
 });
 
 describe('a valid ID token', () => {
-  test('is accepted within a minute of tolerance for the clocks', async () => {
+  test('clock differences of up to a minute are accepted', async () => {
     expect(await reasonWhen({ claims: { iat: seconds() - 400, exp: seconds() - 50 } })).toBe('signed in');
     expect(await reasonWhen({ claims: { iat: seconds() + 50, exp: seconds() + 300 } })).toBe('signed in');
   });
 
-  test('is accepted with a rotated key, once the keys can be read again', async () => {
+  test('a rotated key is accepted once the keys can be read again', async () => {
     const second = await newKey('second');
     const rotated: Partial<Behaviour> = {
       keys: [second],
@@ -83,12 +83,12 @@ describe('a valid ID token', () => {
 });
 
 describe("a provider's response", () => {
-  test('is refused without iss, or with the iss of another provider', async () => {
+  test('a missing iss and the iss of another provider are refused', async () => {
     expect(await reasonWhen({ redirect: { iss: undefined } })).toBe('mixed_up');
     expect(await reasonWhen({ redirect: { iss: 'https://other.example' } })).toBe('mixed_up');
   });
 
-  test('is refused at the redirect URI of another provider', async () => {
+  test('the redirect URI of another provider refuses the response', async () => {
     const other = await startOwnProvider(() => sso.clock.now());
     const { id } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, {
       ...{ name: 'Other', issuer: other.issuer, clientId: 'flagmeter' },
@@ -102,28 +102,28 @@ describe("a provider's response", () => {
     await other.close();
   });
 
-  test('is refused in a browser that has not started the sign-in', async () => {
+  test('a browser that has not started the sign-in is refused', async () => {
     const callback = await sso.begin(new CookieBrowser());
     const before = sso.provider.requested.length;
     expect(await sso.finish(new CookieBrowser(), callback)).toMatchObject({ code: null, status: 400 });
     expect(sso.provider.requested).toHaveLength(before);
   });
 
-  test('is refused with another state', async () => {
+  test('another state is refused', async () => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
     callback.searchParams.set('state', `${callback.searchParams.get('state')}x`);
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  test('is refused a second time', async () => {
+  test('the same response is refused a second time', async () => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
     expect((await sso.finish(browser, callback)).code).not.toBeNull();
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  test('is refused with a code that was used', async () => {
+  test('a code that was used before is refused', async () => {
     const [first, second] = [new CookieBrowser(), new CookieBrowser()];
     const used = await sso.begin(first);
     await sso.finish(first, used);
@@ -132,14 +132,14 @@ describe("a provider's response", () => {
     expect((await sso.finish(second, callback)).reason).toBe('code_refused');
   });
 
-  test('is refused after ten minutes', async () => {
+  test('a response is refused after ten minutes', async () => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
     sso.clock.advance(601_000);
     expect(await sso.finish(browser, callback)).toMatchObject({ code: null, status: 400 });
   });
 
-  test('is refused if it is an error, whose text is not shown', async () => {
+  test('an error of the provider refuses the sign-in, and its text is not shown', async () => {
     const redirect = { code: undefined, error: 'access_denied', error_description: 'SECRET TEXT' };
     Object.assign(sso.provider.behaviour, { redirect });
     const { reason, html } = await sso.enter();
@@ -177,11 +177,11 @@ describe('a provider', () => {
     ],
     ['a document in HTML', { responses: { [document]: (to) => to.end('<p>') } }, 'provider_document_invalid'],
     ['a failure', { responses: { [document]: (to) => to.writeHead(500).end() } }, 'provider_unreachable'],
-  ])('is refused: %s', async (_what, behaviour, reason) => {
+  ])('the sign-in is refused: %s', async (_what, behaviour, reason) => {
     expect(await reasonAtStart(behaviour)).toBe(reason);
   });
 
-  test('gets no new request for five seconds after a failure', async () => {
+  test('the provider gets no new request for five seconds after a failure', async () => {
     const responses: Behaviour['responses'] = { [document]: (to) => to.writeHead(500).end() };
     await reasonAtStart({ responses });
     const before = sso.provider.requested.length;

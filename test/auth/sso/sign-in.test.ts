@@ -31,7 +31,7 @@ describe('a sign-in with a provider', () => {
     expect(sso.provider.asked.at(-1)?.get('max_age')).toBe('900');
   });
 
-  test('is offered on the sign-in page', async () => {
+  test('the sign-in page offers the provider', async () => {
     const response = await new CookieBrowser().send(`${sso.url}${sso.target()}`);
     expect(await response.text()).toMatch(
       /<a class="button" href="providers\/provider_\w+\/start\?page=authorize&amp;query=[^"]+">Sign in with Corp<\/a>/,
@@ -59,9 +59,9 @@ describe.each([true, false])('a sign-in with a provider whose trustsSecondFactor
   const admin = { sub: `admin-${trusts}`, email: `admin-${trusts}@corp.example` };
 
   test.each([
-    ['is not recent if the provider omits the time of the sign-in', null, 401],
-    ['is not recent if the user signed in earlier', 901, 401],
-    ['is recent if the user signed in within 15 minutes', 890, 201],
+    ['the sign-in is not recent if the provider omits the sign-in time', null, 401],
+    ['the sign-in is not recent if the user signed in more than 15 minutes ago', 901, 401],
+    ['the sign-in is recent if the user signed in within 15 minutes', 890, 201],
   ])('%s', async (_what, age, status) => {
     const authTime = age === null ? null : secondsAgo(age);
     sso.provider.behaviour.claims = { ...admin, auth_time: authTime };
@@ -70,7 +70,7 @@ describe.each([true, false])('a sign-in with a provider whose trustsSecondFactor
     expect(await makeKey(code)).toBe(status);
   });
 
-  test('is not recent if a request for a recent one is repeated without max_age', async () => {
+  test('a request repeated without max_age does not make the sign-in recent', async () => {
     sso.provider.behaviour.claims = { ...admin, auth_time: null };
     const browser = new CookieBrowser();
     expect((await sso.enter(browser, { max_age: '900' })).reason).toBe('authentication_time_missing');
@@ -81,9 +81,9 @@ describe.each([true, false])('a sign-in with a provider whose trustsSecondFactor
 
 describe('a sign-in with a maximum age', () => {
   test.each([
-    ['is accepted at that age', 900, undefined],
-    ['is accepted within the tolerance for the clocks', 959, undefined],
-    ['is refused if it is older', 962, 'authenticated_too_long_ago'],
+    ['a sign-in of that age is accepted', 900, undefined],
+    ['a sign-in within the clock tolerance is accepted', 959, undefined],
+    ['an older sign-in is refused', 962, 'authenticated_too_long_ago'],
   ])('%s', async (_what, age, reason) => {
     sso.provider.behaviour.claims = { auth_time: secondsAgo(age) };
     expect((await sso.enter(new CookieBrowser(), { max_age: '900' })).reason).toBe(reason);
@@ -93,7 +93,7 @@ describe('a sign-in with a maximum age', () => {
   test.each([
     ['authorize', (): string => sso.target({ max_age: '900' }).split('?')[1]!],
     ['authenticator', (): string => ''],
-  ] as const)('is refused without its time, for the page %s', async (page, query) => {
+  ] as const)('a sign-in without a sign-in time is refused for the page %s', async (page, query) => {
     sso.provider.behaviour.claims = { auth_time: null };
     const browser = new CookieBrowser();
     const parameters = new URLSearchParams({ page, query: query() });

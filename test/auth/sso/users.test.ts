@@ -51,7 +51,7 @@ describe('a first sign-in', () => {
     expect(await enterWith({ sub: 'mallory', email: null }, {}, userInfo)).toBe('claims_invalid');
   });
 
-  test('does not combine an address with the confirmation of another source', async () => {
+  test('an address is not combined with the confirmation from another source', async () => {
     const userInfo = { email: 'admin@corp.example', email_verified: false };
     expect(await enterWith({ sub: 'mallory', email: null, email_verified: true }, {}, userInfo)).toBe(
       'email_unverified',
@@ -83,7 +83,7 @@ describe('a first sign-in', () => {
     }
   });
 
-  test('is refused if users are not created', async () => {
+  test('an unknown user is refused if users are not created', async () => {
     const settings = { createUsers: false };
     expect(await enterWith({ sub: 'new', email: 'new@corp.example' }, settings)).toBe('user_unknown');
     expect(await enterWith({ sub: 'new', email: 'new@corp.example' }, { ...settings, linkByEmail: true })).toBe(
@@ -96,7 +96,7 @@ describe('a first sign-in', () => {
     });
   });
 
-  test('is refused without a team', async () => {
+  test('a new user without a team is refused', async () => {
     expect(await enterWith({ sub: 'new', email: 'new@corp.example' }, { defaultTeam: null })).toBe('team_missing');
   });
 });
@@ -104,16 +104,16 @@ describe('a first sign-in', () => {
 describe('the address of an existing user', () => {
   const { email } = { email: 'ADA@example.COM' };
 
-  test('is not linked unless allowed', async () => {
+  test('the address is linked only if the provider allows it', async () => {
     expect(await enterWith({ sub: 'a1', email })).toBe('email_taken');
   });
 
-  test('is not linked unless verified', async () => {
+  test('an unverified address is not linked', async () => {
     for (const email_verified of [false, 'true', 1, null, [true]])
       expect(await enterWith({ sub: 'a1', email, email_verified }, { linkByEmail: true })).toBe('email_unverified');
   });
 
-  test('is linked once, ignoring case, to one account of the provider', async () => {
+  test('the address is linked to one account of the provider, ignoring case', async () => {
     const linking = { linkByEmail: true };
     expect(await enterWith({ sub: 'a1', email }, linking)).toBe('signed in');
     expect(await enterWith({ sub: 'a2', email }, linking)).toBe('linked_elsewhere');
@@ -123,14 +123,14 @@ describe('the address of an existing user', () => {
     expect((await sso.audit()).map(({ action }) => action)).toContain('identity.linked');
   });
 
-  test('is linked to an invited user, and ends the invitation', async () => {
+  test('an invited user is linked, which ends the invitation', async () => {
     const email = 'lin@corp.example';
     await sso.call('POST', '/users', 201, { email, name: 'Lin' });
     expect(await enterWith({ sub: 'lin', email }, { linkByEmail: true })).toBe('signed in');
     expect(await findUser(email)).toMatchObject({ invitation: null });
   });
 
-  test('can change at the provider, and the link stays', async () => {
+  test('the link stays if the address changes at the provider', async () => {
     expect(await enterWith({ sub: 'a1', email: 'other@corp.example', email_verified: false })).toBe('signed in');
     expect(await findUser('other@corp.example')).toBeUndefined();
   });
@@ -140,7 +140,7 @@ describe('a rule for a claim', () => {
   const rule = (value: string, role: string, claim = 'groups') => ({ claim, value, team: others.id, role });
   const claims = { sub: 'lin', email: 'lin@corp.example' };
 
-  test('gives a role in a team, changes it, and takes it back', async () => {
+  test('the rule gives, changes and removes a role in a team', async () => {
     const claimRules = [rule('devs', 'User'), rule('leads', 'Admin')];
     await enterWith({ ...claims, groups: ['devs', 'x'] }, { claimRules });
     expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId, others.id] });
@@ -165,13 +165,13 @@ describe('a rule for a claim', () => {
     expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });
 
-  test('does not match an object, or a property of every object', async () => {
+  test('an object or a property of every object does not match', async () => {
     const claimRules = [rule('devs', 'User'), rule('[object Object]', 'User'), rule('x', 'User', '__proto__.y')];
     await enterWith({ ...claims, groups: { devs: true } }, { claimRules });
     expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });
 
-  test('deletes a user whose last team it takes back', async () => {
+  test('a user whose last team is removed is deleted', async () => {
     const settings = { defaultTeam: null, claimRules: [{ ...rule('devs', 'User'), team: sso.teamId }] };
     const mary = { sub: 'mary', email: 'mary@corp.example' };
     expect(await enterWith({ ...mary, groups: ['devs'] }, settings)).toBe('signed in');

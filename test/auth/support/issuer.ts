@@ -10,9 +10,9 @@ export interface Issuer {
   readonly requests: string[];
   /** Replaces the signing key. */
   rotate(kid: string): void;
-  /** Responses by path, in place of the correct ones: a status, or JSON. */
+  /** Responses by path, in place of the correct responses: a status, or JSON. */
   readonly responses: Map<string, number | object>;
-  /** @param header in place of the usual members; `key` and `alg` sign */
+  /** @param header replaces the usual members; `key` and its `alg` sign */
   sign(claims: JWTPayload, header?: object, key?: KeyObject | Uint8Array): Promise<string>;
 }
 

@@ -52,7 +52,7 @@ async function expectRefused(checked: unknown, challenge = 'Bearer error="invali
 describe('a token of another store', () => {
   const reason = 'The token was signed with a key that this server does not have';
 
-  test('is rejected with a description of the reason, and counted', async () => {
+  test('the rejection describes the reason, and is counted', async () => {
     const { settings, subject, check, clock } = await openBearerFixture();
     const keys = openSigningKeys([await newSigningKey(clock.now())]);
     const token = await issueAccessToken({ ...settings, keys }, subject);
@@ -71,7 +71,7 @@ describe('a token of another store', () => {
     });
   });
 
-  test('is rejected without a description if it is expired, malformed, or signed by a known key', async () => {
+  test('an expired or malformed token, or a token signed by a known key, is rejected without a description', async () => {
     const { settings, subject, check, clock, token } = await openBearerFixture();
     const keys = openSigningKeys([await newSigningKey(clock.now())]);
     const other = await issueAccessToken({ ...settings, keys }, subject);
@@ -86,7 +86,7 @@ describe('a token of another store', () => {
 });
 
 describe('a valid token', () => {
-  test('is accepted with a scheme in any case', async () => {
+  test('the scheme is accepted in any case', async () => {
     const { check, token, client, team } = await openBearerFixture();
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       const claims = await check(`${scheme} ${token}`);
@@ -94,7 +94,7 @@ describe('a valid token', () => {
     }
   });
 
-  test('is accepted until the second it expires', async () => {
+  test('a token is accepted until the second it expires', async () => {
     const { check, token, clock } = await openBearerFixture();
     clock.advance(3_599_000);
     await check(`Bearer ${token}`);
@@ -102,13 +102,13 @@ describe('a valid token', () => {
     await expectRefused(check(`Bearer ${token}`));
   });
 
-  test('is rejected after its API key is deleted', async () => {
+  test('a token is rejected after its API key is deleted', async () => {
     const { check, token, client, directory, team } = await openBearerFixture();
     await deleteApiKey(directory, team.id, client.apiKey.clientId);
     await expectRefused(check(`Bearer ${token}`));
   });
 
-  test('is accepted from an older signing key while that key is published', async () => {
+  test('an older signing key is accepted while it is published', async () => {
     const { settings, signingKey, token, clock } = await openBearerFixture();
     clock.advance(1000);
     const newer = await newSigningKey(clock.now());
@@ -136,7 +136,7 @@ describe('a token with a good signature', () => {
     ['no scope', { scope: '' }],
     ['an unknown subject', { sub: 'user_nobody' }],
     ['an unknown client', { sub: 'client_nobody', client_id: 'client_nobody' }],
-  ])('is refused with %s', async (_, other) => {
+  ])('a token with %s is refused', async (_, other) => {
     const { check, settings, subject } = await openBearerFixture();
     await expectRefused(check(`Bearer ${await issueAccessToken(settings, { ...subject, ...other })}`));
   });

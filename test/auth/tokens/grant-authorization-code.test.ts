@@ -58,12 +58,12 @@ describe('the exchange of a valid code', () => {
     expect(await call((await tokens({ scope: 'openid' })).access_token)).toBe(401);
   });
 
-  test('is accepted from a public client, which has no secret', async () => {
+  test('a public client can exchange a code without a secret', async () => {
     const { tokens, app, call } = await openSessionFixture();
     expect(await call((await tokens({}, app)).access_token)).toBe(200);
   });
 
-  test('is possible for one minute', async () => {
+  test('a code can be exchanged for one minute', async () => {
     const { code, exchange, clock } = await openSessionFixture();
     const [first, second] = [await code(), await code()];
     clock.advance(59_999);
@@ -74,7 +74,7 @@ describe('the exchange of a valid code', () => {
 });
 
 describe('an authorization code', () => {
-  test('ends the session that it started when it is replayed', async () => {
+  test('a replay ends the session that the code started', async () => {
     const { code, exchange, refresh, call, audited, user } = await openSessionFixture();
     const text = await code();
     const { json: tokens } = await exchange(text);
@@ -87,7 +87,7 @@ describe('an authorization code', () => {
     ]);
   });
 
-  test('ends its session when replayed by another client, after a restart or after a refresh', async () => {
+  test('a replay by another client, after a restart or after a refresh ends the session', async () => {
     const before = await openSessionFixture();
     const text = await before.code();
     const { json: tokens } = await before.exchange(text);
@@ -99,7 +99,7 @@ describe('an authorization code', () => {
     expect(await refresh(refreshed.refresh_token)).toMatchObject({ status: 400 });
   });
 
-  test('is exchanged by exactly one of two concurrent requests', async () => {
+  test('exactly one of two concurrent requests can exchange a code', async () => {
     const { code, exchange } = await openSessionFixture();
     const text = await code();
     const responses = await Promise.all([exchange(text), exchange(text), exchange(text)]);
@@ -116,28 +116,28 @@ describe('the binding of a code', () => {
     ['the verifier of its challenge', () => ({ code_verifier: other })],
     ['the whole verifier', () => ({ code_verifier: `${verifier}v` })],
     ['its text', () => ({ code: 'unknown' })],
-  ])('is checked for %s, and a failed exchange does not spend the code', async (_, wrong) => {
+  ])('the exchange checks %s, and a failed exchange does not use up the code', async (_, wrong) => {
     const fixture = await openSessionFixture();
     const text = await fixture.code();
     expect(await fixture.exchange(text, wrong(fixture))).toMatchObject(notValid);
     expect(await fixture.exchange(text)).toMatchObject({ status: 200 });
   });
 
-  test('is checked for a complete challenge', async () => {
+  test('an incomplete challenge is refused', async () => {
     const { code, exchange } = await openSessionFixture();
     for (const challenge of ['', 'AAAA']) expect(await exchange(await code({ challenge }))).toMatchObject(notValid);
   });
 });
 
 describe('a code that cannot be exchanged', () => {
-  test('is refused if its user was deleted', async () => {
+  test('the code of a deleted user is refused', async () => {
     const { code, exchange, directory, user } = await openSessionFixture();
     const text = await code();
     await directory.change((tx) => tx.remove('users', user.id));
     expect(await exchange(text)).toMatchObject(notValid);
   });
 
-  test('is refused if its user is not in the team of the client', async () => {
+  test('a user who is not in the team of the client is refused', async () => {
     const { code, exchange, directory, signIn } = await openSessionFixture();
     const team = await createTeam(directory, 'Other');
     const outsider = await createUser(directory, {
@@ -151,7 +151,7 @@ describe('a code that cannot be exchanged', () => {
     expect(await exchange(await code({ userId: outsider.id, signIn: key }))).toMatchObject(notValid);
   });
 
-  test('is refused if its user has signed out', async () => {
+  test('the code of a user who has signed out is refused', async () => {
     const { code, exchange, store, signIn } = await openSessionFixture();
     const { key } = await signIn();
     const text = await code({ signIn: key });
@@ -159,21 +159,21 @@ describe('a code that cannot be exchanged', () => {
     expect(await exchange(text)).toMatchObject(notValid);
   });
 
-  test('is refused if its user has a new password', async () => {
+  test('the code of a user with a new password is refused', async () => {
     const { code, exchange, directory, user } = await openSessionFixture();
     const text = await code();
     await patchUser(directory, user.id, { passwordHash: 'another' });
     expect(await exchange(text)).toMatchObject(notValid);
   });
 
-  test('is refused if its client was deleted', async () => {
+  test('the code of a deleted client is refused', async () => {
     const { code, exchange, directory, team, shop } = await openSessionFixture();
     const text = await code();
     await deleteClient(directory, team.id, shop.client.clientId);
     expect(await exchange(text)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 
-  test('is refused with another status while the store accepts no writes', async () => {
+  test('the exchange responds with 503 while the store accepts no writes, and keeps the code', async () => {
     const { code, exchange, health } = await openSessionFixture();
     const text = await code();
     health.ready = false;
@@ -193,7 +193,7 @@ describe('a code that cannot be exchanged', () => {
     ['code_verifier', 'v'.repeat(42)],
     ['code_verifier', 'v'.repeat(129)],
     ['code_verifier', `${'v'.repeat(43)}+`],
-  ])('is refused if %s is %j', async (name, value) => {
+  ])('the exchange is refused if %s is %j', async (name, value) => {
     const { code, exchange } = await openSessionFixture();
     expect(await exchange(await code(), { [name]: value })).toMatchObject({
       status: 400,
@@ -204,7 +204,7 @@ describe('a code that cannot be exchanged', () => {
 });
 
 describe('POST /connect/token', () => {
-  test('does not exchange codes or refresh tokens for an API key', async () => {
+  test('an API key cannot exchange codes or refresh tokens', async () => {
     const { code, post, addClient } = await openSessionFixture();
     const { apiKey, clientSecret } = await addClient('Admin');
     const credentials = { client_id: apiKey.clientId, client_secret: clientSecret };

@@ -26,7 +26,7 @@ describe('a refresh', () => {
     expect(response.json.refresh_token).not.toBe(old.refresh_token);
   });
 
-  test('keeps the session and its sign-in time, and omits the nonce', async () => {
+  test('keeps the session and the sign-in time, and omits the nonce', async () => {
     const { tokens, refresh, clock } = await openSessionFixture();
     const old = await tokens({ nonce: 'once' });
     clock.advance(1000);
@@ -64,7 +64,7 @@ describe('a refresh', () => {
     expect(decodeJwt(json.access_token)).toMatchObject({ team: [team.id], primaryTeam: team.id });
   });
 
-  test('is valid for 30 idle days each time, until 90 days after the sign-in', async () => {
+  test('each refresh token is valid for 30 idle days, until 90 days after the sign-in', async () => {
     const { tokens, refresh, clock } = await openSessionFixture();
     let { refresh_token: token } = await tokens();
     for (let days = 0; days < 87; days += 29) {
@@ -89,7 +89,7 @@ describe('a refresh', () => {
 });
 
 describe('a reused refresh token', () => {
-  test('ends its session and the current tokens', async () => {
+  test('reuse ends the session and the current tokens', async () => {
     const { tokens, refresh, call, audited, user } = await openSessionFixture();
     const old = await tokens();
     const { json: current } = await refresh(old.refresh_token);
@@ -100,7 +100,7 @@ describe('a reused refresh token', () => {
     expect(audited('refresh-token.reused')).toMatchObject([{ target: { type: 'user', id: user.id } }]);
   });
 
-  test('ends its session after a restart, and the session remains ended after another restart', async () => {
+  test('reuse after a restart ends the session, which remains ended after another restart', async () => {
     const first = await openSessionFixture();
     const old = await first.tokens();
     const { json: current } = await first.refresh(old.refresh_token);
@@ -111,7 +111,7 @@ describe('a reused refresh token', () => {
     expect(await third.refresh(current.refresh_token)).toMatchObject(refused);
   });
 
-  test('is recognised by its session id, so that any other secret also ends the session', async () => {
+  test('a refresh token with the session id and another secret also ends the session', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const { refresh_token: text, access_token } = await tokens();
     expect(await refresh(`${text.slice(0, -43)}${'A'.repeat(43)}`)).toMatchObject(refused);
@@ -119,7 +119,7 @@ describe('a reused refresh token', () => {
     expect(await refresh(text)).toMatchObject(refused);
   });
 
-  test('does not end other sessions of the user', async () => {
+  test('other sessions of the user do not end', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const [old, other] = [await tokens(), await tokens()];
     await refresh(old.refresh_token);
@@ -137,7 +137,7 @@ test('exactly one of several concurrent refreshes succeeds', async () => {
 });
 
 describe('the scope of a refresh', () => {
-  test('can be narrower than the grant, and the full grant again at the next refresh', async () => {
+  test('the scope can be narrower than the grant, and the next refresh can request the full grant', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const old = await tokens();
     const { json: less } = await refresh(old.refresh_token, { scope: 'flagmeter' });
@@ -150,7 +150,7 @@ describe('the scope of a refresh', () => {
   });
 
   test.each(['openid email flagmeter more', 'admin', ' '])(
-    'cannot be %j, and the refused request leaves the token usable',
+    'the scope %j is refused, and the token remains usable',
     async (scope) => {
       const { tokens, refresh, call } = await openSessionFixture();
       const { refresh_token, access_token } = await tokens();
@@ -163,21 +163,21 @@ describe('the scope of a refresh', () => {
 
 describe('a refresh token that cannot be used', () => {
   test.each(['unknown', 'fm_refresh_', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`, 'a.b.c'])(
-    'is refused if it is %j',
+    'the token %j is refused',
     async (text) => {
       const { refresh } = await openSessionFixture();
       expect(await refresh(text)).toMatchObject(refused);
     },
   );
 
-  test('is refused from another client, and the session remains valid', async () => {
+  test('another client is refused, and the session remains valid', async () => {
     const { tokens, refresh, credentials, app } = await openSessionFixture();
     const { refresh_token } = await tokens();
     expect(await refresh(refresh_token, { client_secret: '', ...credentials(app) })).toMatchObject(refused);
     expect(await refresh(refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('is refused if it is missing', async () => {
+  test('a missing token is refused', async () => {
     const { refresh } = await openSessionFixture();
     expect(await refresh('')).toMatchObject({ status: 400, json: { error: 'invalid_request' } });
   });
@@ -197,7 +197,7 @@ describe('a refresh token that cannot be used', () => {
       ({ directory, team, shop }) => deleteClient(directory, team.id, shop.client.clientId),
       401,
     ],
-  ])('is refused, like the access token, if %s', async (_, change, status) => {
+  ])('the refresh token and the access token are refused if %s', async (_, change, status) => {
     const fixture = await openSessionFixture();
     const { refresh_token, access_token } = await fixture.tokens();
     expect(await fixture.call(access_token)).toBe(200);
@@ -206,7 +206,7 @@ describe('a refresh token that cannot be used', () => {
     expect(await fixture.refresh(refresh_token)).toMatchObject({ status });
   });
 
-  test('is refused while the store accepts no writes, and remains valid', async () => {
+  test('a refresh is refused while the store accepts no writes, and the token remains valid', async () => {
     const { tokens, refresh, health } = await openSessionFixture();
     const { refresh_token } = await tokens();
     health.ready = false;

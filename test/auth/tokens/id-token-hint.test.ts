@@ -39,7 +39,7 @@ test('an ID token hint requests a sign-in of its user', async () => {
   }
 });
 
-test('a user who is not the user of the hint gets no code, even after signing in', async () => {
+test('a user other than the user of the hint gets no code, even after signing in', async () => {
   const id_token_hint = await fetchIdToken(await fixture.signIn(fixture.newBrowser()));
   const client_id = 'flagmeter-console';
   const redirect_uri = `http://${fixture.service.http}/console/callback`;
@@ -48,7 +48,7 @@ test('a user who is not the user of the hint gets no code, even after signing in
   const page = await fixture.signIn(browser, request, fixture.outsider);
   expect(page).toMatchObject({ status: 303 });
   expect(page.location?.searchParams.get('error')).toBe('login_required');
-  // They are still signed in for a request that names them.
+  // The user is still signed in for a request that names this user.
   readCode(await browser.open(fixture.target({ client_id, redirect_uri })));
   readCode(await fixture.signIn(fixture.newBrowser(), request));
   readCode(await fixture.signIn(fixture.newBrowser(), { ...request, id_token_hint: 'unreadable' }));

@@ -16,7 +16,7 @@ async function createKey({ addClient }: SessionFixture, teamId?: string): Promis
 }
 
 describe('a valid access token', () => {
-  test('is reported to its client, with its claims', async () => {
+  test('the client of the token gets its claims', async () => {
     const fixture = await openSessionFixture();
     const { user, shop } = fixture;
     const { access_token } = await fixture.tokens();
@@ -38,14 +38,14 @@ describe('a valid access token', () => {
     });
   });
 
-  test("is reported to an API key of one of the user's teams", async () => {
+  test("an API key of one of the user's teams gets the claims", async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     const response = await introspect(fixture, access_token, await createKey(fixture));
     expect(response.json).toMatchObject({ active: true, sub: fixture.user.id });
   });
 
-  test('is inactive for an API key and a client of another team', async () => {
+  test('an API key and a client of another team get the response that the token is inactive', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     const { id } = await createTeam(fixture.directory, 'Other');
@@ -64,7 +64,7 @@ describe('an invalid token', () => {
       (fixture, token) => fixture.post('/connect/revocation', { token, ...fixture.credentials(fixture.shop) }),
     ],
     ['of a deleted user', ({ directory, user }) => directory.change((tx) => tx.remove('users', user.id))],
-  ])('is only reported as inactive if it is %s', async (_, end) => {
+  ])('the response reports only that the token is inactive if it is %s', async (_, end) => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     expect((await introspect(fixture, access_token)).json).toMatchObject({ active: true });
@@ -75,20 +75,20 @@ describe('an invalid token', () => {
   });
 
   test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])(
-    'is only reported as inactive: %s',
+    'the response reports only that the token is inactive: %s',
     async (token) => {
       expect(await introspect(await openSessionFixture(), token)).toMatchObject(inactive);
     },
   );
 
-  test('is only reported as inactive if it is an ID token', async () => {
+  test('the response reports only that an ID token is inactive', async () => {
     const fixture = await openSessionFixture();
     expect(await introspect(fixture, (await fixture.tokens()).id_token)).toMatchObject(inactive);
   });
 });
 
 describe('a refresh token', () => {
-  test('is reported to its client while it is the current one', async () => {
+  test('the client sees that the current refresh token is active', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     const { json } = await introspect(fixture, refresh_token);
@@ -106,13 +106,13 @@ describe('a refresh token', () => {
     expect(await fixture.refresh(next.json.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('is not reported to another client', async () => {
+  test('another client does not see the token', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     expect(await introspect(fixture, refresh_token, await createKey(fixture))).toMatchObject(inactive);
   });
 
-  test('is inactive once it has expired', async () => {
+  test('an expired refresh token is inactive', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     fixture.clock.advance(30 * 24 * 3_600_000);

@@ -24,7 +24,7 @@ function encode(value: unknown): string {
 }
 
 describe('a valid token', () => {
-  test('is rejected from the next request on', async () => {
+  test('the token is rejected from the next request on', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     expect(await fixture.call(token)).toBe(200);
@@ -37,14 +37,14 @@ describe('a valid token', () => {
     expect(await invalidate(fixture, `Bearer ${token}`)).toMatchObject({ status: 401 });
   });
 
-  test('is rejected whether or not it was used before', async () => {
+  test('the token is rejected whether or not it was used before', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     expect(await invalidate(fixture, `bearer ${token}`)).toMatchObject({ status: 200 });
     expect(await fixture.call(token)).toBe(401);
   });
 
-  test('is still rejected after a restart', async () => {
+  test('the token is still rejected after a restart', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     await invalidate(fixture, `Bearer ${token}`);
@@ -53,7 +53,7 @@ describe('a valid token', () => {
     expect(await invalidate(again, `Bearer ${token}`)).toMatchObject({ status: 401 });
   });
 
-  test('is still rejected in another encoding', async () => {
+  test('another encoding of the token is still rejected', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     await invalidate(fixture, `Bearer ${token}`);
@@ -67,7 +67,7 @@ describe('a valid token', () => {
     for (const text of [`${token}=`, `${token}A`]) expect(await fixture.call(text)).toBe(401);
   });
 
-  test('is still rejected with the equivalent signature (r, n − s)', async () => {
+  test('the equivalent signature (r, n − s) is still rejected', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     const [header, payload, signature = ''] = token.split('.');
@@ -81,7 +81,7 @@ describe('a valid token', () => {
     expect([await fixture.call(text), await fixture.call(token)]).toEqual([401, 401]);
   });
 
-  test('ends its session, and with it the refresh token', async () => {
+  test('the session and the refresh token end, too', async () => {
     const fixture = await openSessionFixture();
     const { access_token, refresh_token } = await fixture.tokens();
     const other = await fixture.tokens();
@@ -93,13 +93,13 @@ describe('a valid token', () => {
     ]);
   });
 
-  test('can be invalidated with any scope', async () => {
+  test('a token with any scope can be invalidated', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens({ scope: 'openid' });
     expect(await invalidate(fixture, `Bearer ${access_token}`)).toMatchObject({ status: 200 });
   });
 
-  test('remains valid if the store rejects the write', async () => {
+  test('the token remains valid if the store rejects the write', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     fixture.health.ready = false;
@@ -109,7 +109,7 @@ describe('a valid token', () => {
     expect(await invalidate(fixture, `Bearer ${token}`)).toMatchObject({ status: 200 });
   });
 
-  test('is invalidated by one of many concurrent requests, with one audit log entry', async () => {
+  test('one of many concurrent requests invalidates the token, with one audit log entry', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     const responses = await Promise.all([1, 2, 3].map(() => invalidate(fixture, `Bearer ${token}`)));
@@ -121,7 +121,7 @@ describe('a valid token', () => {
 
 describe('a response of 401', () => {
   test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', 'abc'])(
-    'is given to a request without a bearer token: %j',
+    'a request without a bearer token is rejected: %j',
     async (authorization) => {
       const response = await invalidate(await openSessionFixture(), authorization);
       expect(response).toMatchObject({ status: 401, headers: { ...headers, 'www-authenticate': 'Bearer' } });
@@ -141,7 +141,7 @@ describe('a response of 401', () => {
         return token;
       },
     ],
-  ])('is given to a well-formed token with %s', async (_, alter) => {
+  ])('a well-formed token with %s is rejected', async (_, alter) => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     const response = await invalidate(fixture, `Bearer ${await alter(token, fixture)}`);
@@ -152,14 +152,14 @@ describe('a response of 401', () => {
     });
   });
 
-  test('is given to the token of a deleted API key', async () => {
+  test('the token of a deleted API key is rejected', async () => {
     const fixture = await openSessionFixture();
     const { token, clientId } = await clientToken(fixture);
     await deleteApiKey(fixture.directory, fixture.team.id, clientId);
     expect(await invalidate(fixture, `Bearer ${token}`)).toMatchObject({ status: 401 });
   });
 
-  test('is given to an ID token', async () => {
+  test('an ID token is rejected', async () => {
     const fixture = await openSessionFixture();
     const { id_token } = await fixture.tokens();
     expect(await invalidate(fixture, `Bearer ${id_token}`)).toMatchObject({ status: 401 });

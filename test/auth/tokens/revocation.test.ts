@@ -75,7 +75,7 @@ test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`]
 );
 
 describe('a revocation', () => {
-  test('is refused for a token of another client, which stays valid', async () => {
+  test('a token of another client is refused, and stays valid', async () => {
     const fixture = await openSessionFixture();
     const { access_token, refresh_token } = await fixture.tokens();
     const sent = { client_secret: '', ...fixture.credentials(fixture.app) };
@@ -85,7 +85,7 @@ describe('a revocation', () => {
     expect(await fixture.refresh(refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('is refused for a client that fails to authenticate', async () => {
+  test('a client that fails to authenticate is refused', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     for (const sent of [{ client_secret: 'wrong' }, { client_secret: '' }, { client_id: 'nobody' }]) {
@@ -98,14 +98,14 @@ describe('a revocation', () => {
     expect(await fixture.call(access_token)).toBe(200);
   });
 
-  test('is refused without a token', async () => {
+  test('a request without a token is refused', async () => {
     expect(await revoke(await openSessionFixture(), '')).toMatchObject({
       status: 400,
       json: { error: 'invalid_request' },
     });
   });
 
-  test('is refused while the store accepts no writes', async () => {
+  test('a revocation is refused while the store accepts no writes', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     fixture.health.ready = false;

@@ -32,7 +32,7 @@ function basic(id: string, secret: string): { authorization: string } {
 }
 
 describe('a client with its credentials', () => {
-  test('gets a token that the JWKS verifies', async () => {
+  test('the client gets a token that the JWKS verifies', async () => {
     const { dispatch, credentials, clock, team } = await openEndpoint();
     const response = await ask(dispatch, { grant_type: 'client_credentials', scope: bothScopes, ...credentials });
     expect(response.status).toBe(200);
@@ -65,7 +65,7 @@ describe('a client with its credentials', () => {
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid });
   });
 
-  test('can send the credentials form-encoded by HTTP Basic', async () => {
+  test('HTTP Basic can contain form-encoded credentials', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const encodedId = credentials.client_id.replaceAll('_', '%5F');
     const form = { grant_type: 'client_credentials', scope: 'flagmeter openid' };
@@ -79,7 +79,7 @@ describe('a client with its credentials', () => {
     expect(named.status).toBe(200);
   });
 
-  test('never gets the same token twice', async () => {
+  test('the client never gets the same token twice', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const form = { grant_type: 'client_credentials', scope: bothScopes, ...credentials };
     const responses = await Promise.all([ask(dispatch, form), ask(dispatch, form)]);
@@ -93,7 +93,7 @@ describe('a client with its credentials', () => {
     ['the service alone', { scope: 'flagmeter' }],
     ['an additional scope', { scope: `${bothScopes} email` }],
     ['a scope in another case', { scope: 'openid Flagmeter' }],
-  ])('is refused for %s', async (_, scope) => {
+  ])('the request is refused for %s', async (_, scope) => {
     const { dispatch, credentials } = await openEndpoint();
     const response = await ask(dispatch, { grant_type: 'client_credentials', ...credentials, ...scope });
     expect(response).toMatchObject({ status: 400, json: { error: 'invalid_scope' } });
@@ -104,7 +104,7 @@ describe('a client with its credentials', () => {
 describe('a client that fails to authenticate', () => {
   const form = { grant_type: 'client_credentials', scope: bothScopes };
 
-  test('gets the same response for an unknown id and a wrong secret', async () => {
+  test('an unknown id and a wrong secret get the same response', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const wrong = await ask(dispatch, { ...form, ...credentials, client_secret: 'wrong' });
     const unknown = await ask(dispatch, { ...form, ...credentials, client_id: 'nobody' });
@@ -119,7 +119,7 @@ describe('a client that fails to authenticate', () => {
     ['broken escapes', basic('%zz', '%')],
     ['no base64', { authorization: 'Basic !' }],
     ['another scheme', { authorization: 'Bearer abc' }],
-  ])('gets a challenge if it used the header: %s', async (_, headers) => {
+  ])('a client that used the header gets a challenge: %s', async (_, headers) => {
     const { dispatch } = await openEndpoint();
     const response = await ask(dispatch, form, headers);
     expect(response).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
@@ -127,7 +127,7 @@ describe('a client that fails to authenticate', () => {
   });
 
   test.each([{}, { client_id: 'x' }, { client_secret: 'x' }, { client_id: '', client_secret: '' }])(
-    'is refused with %j alone',
+    'a form with only %j is refused',
     async (given) => {
       const { dispatch } = await openEndpoint();
       expect(await ask(dispatch, { ...form, ...given })).toMatchObject({
@@ -137,7 +137,7 @@ describe('a client that fails to authenticate', () => {
     },
   );
 
-  test('gets no token once its API key is deleted', async () => {
+  test('a deleted API key gets no token', async () => {
     const { dispatch, credentials, directory } = await openEndpoint();
     await directory.change((tx) => tx.remove('apiKeys', credentials.client_id));
     expect(await ask(dispatch, { ...form, ...credentials })).toMatchObject({ status: 401 });
@@ -158,14 +158,14 @@ describe('an unusual token request', () => {
     ['JSON', '{}', { 'content-type': 'application/json' }, 400, 'invalid_request'],
     ['no content type', grant, { 'content-type': '' }, 400, 'invalid_request'],
     ['a body that is too large', `${grant}&x=${'x'.repeat(20_000)}`, {}, 413, 'invalid_request'],
-  ])('is refused: %s', async (_, body, headers, status, error) => {
+  ])('the request is refused: %s', async (_, body, headers, status, error) => {
     const { dispatch } = await openEndpoint();
     const response = await ask(dispatch, body, headers);
     expect(response).toMatchObject({ status, json: { error, error_description: expect.any(String) } });
     expect(response.headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json' });
   });
 
-  test('is accepted with a charset in its content type, or unknown parameters', async () => {
+  test('a charset in the content type and unknown parameters are accepted', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const form = { grant_type: 'client_credentials', scope: bothScopes, ...credentials, audience: 'x' };
     const type = 'Application/X-WWW-Form-Urlencoded; charset=utf-8';

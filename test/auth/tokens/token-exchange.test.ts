@@ -59,7 +59,7 @@ async function open(more: Partial<WantedTrust> = {}) {
 }
 
 describe('a workload token', () => {
-  test('is exchanged for an access token of 15 minutes, whatever its own lifetime', async () => {
+  test('the access token lasts 15 minutes, whatever the lifetime of the workload token', async () => {
     const { exchanged, sign, apiKey, settings, directory, clock } = await open();
     const response = await exchanged(await sign({ exp: Math.floor(clock.now() / 1000) + 5 }));
     expect(response).toMatchObject({
@@ -80,7 +80,7 @@ describe('a workload token', () => {
     expect(directory.apiKeys.get(apiKey.clientId)).toMatchObject({ lastSubject: subject });
   });
 
-  test('can be an ID token, and have several audiences', async () => {
+  test('an ID token and several audiences are accepted', async () => {
     const { exchanged, sign } = await open();
     const token = await sign({ aud: ['https://other.example', 'https://flags.example'] });
     const type = { subject_token_type: 'urn:ietf:params:oauth:token-type:id_token' };
@@ -106,7 +106,7 @@ describe('a workload token', () => {
     ['a token that never expires', { exp: undefined as never }, 'exp'],
     ['a token that is not valid yet', { nbf: at(61) }, 'nbf'],
     ['a token from the future', { iat: at(61) }, 'iat'],
-  ])('is refused with the reason: %s', async (_name, changed, reason) => {
+  ])('the refusal names the reason: %s', async (_name, changed, reason) => {
     const { exchanged, sign, directory, apiKey } = await open({ claims: { repository_owner_id: '7' } });
     const needsOwner = reason !== 'repository_owner_id';
     const response = await exchanged(await sign({ ...(needsOwner && { repository_owner_id: '7' }), ...changed }));
@@ -116,7 +116,7 @@ describe('a workload token', () => {
     expect(directory.findLastUse(apiKey)).toBeUndefined();
   });
 
-  test('is refused without many requests to the issuer if it is forged, unsigned, huge or not a token', async () => {
+  test('forged, unsigned, huge and malformed tokens are refused, with few requests to the issuer', async () => {
     const { exchanged, sign, claims, issuer } = await open();
     const other = getKey('other').privateKey;
     const none = [{ alg: 'none' }, claims()].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
@@ -137,7 +137,7 @@ describe('a workload token', () => {
     expect(await exchanged(await sign({}, { kid: undefined }))).toMatchObject({ status: 200 });
   });
 
-  test('is refused for an unknown, secret or expired API key, and with unsupported parameters', async () => {
+  test('an unknown, secret or expired API key and unsupported parameters are refused', async () => {
     const { exchanged, sign, addClient, post, directory, apiKey, clock, issuer } = await open();
     const token = await sign();
     const { apiKey: secret } = await addClient('User');
@@ -162,7 +162,7 @@ describe('a workload token', () => {
 });
 
 describe('the keys of an issuer', () => {
-  test('are read once for many tokens, and again for a new key', async () => {
+  test('the keys are read once for many tokens, and again for a new key', async () => {
     const { exchanged, sign, issuer, clock } = await open();
     const tokens = await Promise.all([sign(), sign(), sign()]);
     const responses = await Promise.all(tokens.map((token) => exchanged(token)));
@@ -174,7 +174,7 @@ describe('the keys of an issuer', () => {
     expect(issuer.requests).toHaveLength(4);
   });
 
-  test('are kept for a day while the issuer is down, and a removed key is dropped at the next response', async () => {
+  test('the keys are kept for a day while the issuer is down, and the next response drops a removed key', async () => {
     const { exchanged, sign, issuer, clock, warnings } = await open();
     expect(await exchanged(await sign())).toMatchObject({ status: 200 });
     issuer.responses.set('/.well-known/openid-configuration', 503);
@@ -205,14 +205,14 @@ describe('the keys of an issuer', () => {
     ['a list', '/.well-known/openid-configuration', [], /another/],
     ['a huge key set', '/jwks', { keys: 'x'.repeat(300_000) }, /larger/],
     ['a key set without keys', '/jwks', { keys: {} }, /no keys/],
-  ])('are not read from %s', async (_name, path, content, warning) => {
+  ])('the keys are not read from %s', async (_name, path, content, warning) => {
     const { exchanged, sign, issuer, warnings } = await open();
     issuer.responses.set(path, content === 0 ? { issuer: issuer.url } : content);
     expect(await exchanged(await sign())).toMatchObject({ status: 503 });
     expect(warnings).toEqual([expect.stringMatching(warning)]);
   });
 
-  test('can be static, and then the issuer gets no request', async () => {
+  test('an issuer with static keys gets no request', async () => {
     const { privateKey, jwk } = getKey('cluster');
     const cluster = 'https://kubernetes.default.svc.cluster.local';
     const pod = 'system:serviceaccount:shop:deployer';
@@ -244,7 +244,7 @@ describe('a trust', () => {
     ['an empty claim', { claims: { a: '' } }, /claims/],
     ['many claims', { claims: Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`c${i}`, 'x'])) }, /claims/],
     ['a private key', { jwks: { keys: [{ kty: 'oct', k: 'x' }] } }, /trust.jwks.keys\[0\].*private/],
-  ])('is refused: %s', async (_name, changed, message) => {
+  ])('the trust is refused: %s', async (_name, changed, message) => {
     const error = expect.objectContaining({ code: 'invalid_body', message: expect.stringMatching(message) });
     await expect(readTrust({ ...good, ...changed }, false)).rejects.toEqual(error);
   });

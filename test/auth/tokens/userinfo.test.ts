@@ -47,14 +47,14 @@ describe('the userinfo endpoint', () => {
     expect(known).toMatchObject(json);
   });
 
-  test('returns the current data of the user, not the data at the time of issue', async () => {
+  test('returns the current data of the user, not the data when the token was issued', async () => {
     const { askWith, issue, user, directory } = await openUserinfo();
     const token = await issue('openid email');
     await directory.change((tx) => tx.put('users', user.id, { ...user, email: 'new@example.com' }));
     expect((await askWith(token)).json).toMatchObject({ email: 'new@example.com' });
   });
 
-  test('does not name the other teams of the user to a client of a team', async () => {
+  test('a client of a team does not see the other teams of the user', async () => {
     const { askWith, issue, user, directory, team } = await openUserinfo();
     const other = await createTeam(directory, 'Other');
     const teams = [other.id, team.id];
@@ -66,7 +66,7 @@ describe('the userinfo endpoint', () => {
     expect((await askWith(everybodys)).json).toMatchObject({ team: teams, primaryTeam: other.id });
   });
 
-  test('accepts the token in a form, too', async () => {
+  test('accepts the token in a form as well', async () => {
     const { ask, issue, user } = await openUserinfo();
     const body = `access_token=${await issue('openid')}`;
     expect(await ask({ method: 'POST', headers: formType, body })).toMatchObject({
@@ -93,7 +93,7 @@ describe('the userinfo endpoint', () => {
     expect(headers).toMatchObject({ 'www-authenticate': 'Bearer', 'access-control-allow-origin': '*' });
   });
 
-  test('rejects an invalid token, however it is sent', async () => {
+  test('rejects an invalid token in the header and in the form', async () => {
     const { ask, askWith, issue, user, directory, clock } = await openUserinfo();
     const gone = await issue('openid');
     await deleteUser(directory, user.id);

@@ -10,7 +10,7 @@ function claims(jti: string, exp = now / 1000 + 3600): AccessClaims {
   return { iss: 'i', sub: 'c', aud: 'a', jti, ...times, ...rest };
 }
 
-test('a token is found by its whole text until it expires', () => {
+test('a token is found by the whole text until the token expires', () => {
   const tokens = new VerifiedTokens();
   const one = claims('1');
   tokens.keep('text', one);
@@ -20,7 +20,7 @@ test('a token is found by its whole text until it expires', () => {
   expect(tokens.find('text', one.exp * 1000)).toBeUndefined();
 });
 
-test('a dropped token is removed immediately, whichever of its two texts was cached', () => {
+test('a dropped token is removed immediately, whichever of the two texts of the token was cached', () => {
   const tokens = new VerifiedTokens();
   tokens.keep('text', claims('1'));
   tokens.keep('other text', claims('1'));
@@ -57,7 +57,7 @@ test('the cache has a maximum size, and keeps the tokens in use', () => {
   expect(tokens.find('99', now)).toBeDefined();
 });
 
-test('a new token is added even if all others are in use', () => {
+test('a new token is added even if all other tokens are in use', () => {
   const tokens = new VerifiedTokens(2);
   for (const jti of ['1', '2']) tokens.keep(jti, claims(jti));
   for (const jti of ['1', '2']) tokens.find(jti, now);

@@ -98,7 +98,7 @@ describe('import of exported measurements', () => {
     ['no values', { measurements: [[1_767_225_600, 0, 1, 0, 1, 0, 1, 1]] }],
     ['a last value outside of the range', { measurements: [[1_767_225_600, 0, 1, 1, 5, 0, 1, 1]] }],
     ['a name of two parts', { metrics: [['a', 'b']], measurements: [] }],
-  ])('is refused with %s', async (_, wrong) => {
+  ])('import rejects %s', async (_, wrong) => {
     const part = { environment: 'Production', import: 'a'.repeat(64), part: 0, variants: [], counts: [] };
     const body = { ...part, metrics: [['a']], ...wrong };
     const path = `/applications/${admin.application}/imports`;

@@ -95,7 +95,7 @@ describe('features scan', () => {
   it('fails with --fail-if-any after printing everything', async () => {
     await expect(run('--fail-if-any')).rejects.toMatchObject({
       exitCode: 8,
-      message: expect.stringMatching(/^There are 3 findings\. Never seen: 2\. Silence is its only basis/),
+      message: expect.stringMatching(/^There are 3 findings\. Never seen: 2\. Silence is the only evidence/),
     });
     writeFileSync(join(directory, 'a b.ts'), 'checkout left-over');
     await run('--fail-if-any');

@@ -19,7 +19,7 @@ function listIds(page: string): readonly string[] {
 }
 
 describe('the docs', () => {
-  test('are HTML that runs no script but its own', async () => {
+  test('serve HTML that runs only its own script', async () => {
     const response = await get('/docs/semantics');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -35,7 +35,7 @@ describe('the docs', () => {
       expect(contents).toContain(`<li><a href="./docs/${name}">`);
   });
 
-  test('have no page at an unknown name', async () => {
+  test('respond with 404 to an unknown name', async () => {
     expect((await get('/docs/nothing', { accept: 'text/html' })).status).toBe(404);
     expect((await get('/docs/nothing')).headers.get('content-type')).toBe('application/problem+json');
   });
@@ -62,7 +62,7 @@ describe('the docs', () => {
     for (const [path, page] of pages) expect(page, path).not.toMatch(/<(script(?! src)|iframe|style)/);
   });
 
-  test('have the sections that help links of the console lead to', async () => {
+  test('contain every section that a help link of the console leads to', async () => {
     const folder = join(import.meta.dirname, '../../../src/console');
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const targets = sources

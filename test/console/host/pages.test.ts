@@ -41,7 +41,7 @@ describe('the document', () => {
     });
 
     test.each(['*/*', 'application/json', 'application/problem+json, text/html;q=0.9'])(
-      'is refused as a problem for Accept: %s',
+      'returns a problem document for Accept: %s',
       async (accept) => {
         const response = await get(path, { accept });
         expect(response.status).toBe(404);
@@ -51,7 +51,7 @@ describe('the document', () => {
     );
   });
 
-  test('can run only its own script, call only the configured hosts, and not be framed', async () => {
+  test('allows only its own script and the configured hosts, and forbids frames', async () => {
     const policy = (await get('/')).headers.get('content-security-policy') ?? '';
     const rules = new Map(
       policy.split(';').map((rule) => {
@@ -87,7 +87,7 @@ describe('a file', () => {
     ['gzip', 'gzip'],
     ['br;q=0, gzip', 'gzip'],
     ['identity', null],
-  ])('is sent for Accept-Encoding %s as %s, and cached forever', async (accepted, encoding) => {
+  ])('a request with Accept-Encoding %s gets the encoding %s, and is cached forever', async (accepted, encoding) => {
     const response = await get(`/console/files/${bundle.style}`, { 'accept-encoding': accepted });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-encoding')).toBe(encoding);
@@ -96,7 +96,7 @@ describe('a file', () => {
     expect(await response.text()).toContain(':focus-visible');
   });
 
-  test('does not exist under the name of another version', async () => {
+  test('the file of another version does not exist', async () => {
     expect((await get('/console/files/main-000000000000.js')).status).toBe(404);
   });
 });

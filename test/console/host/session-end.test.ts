@@ -7,7 +7,7 @@ import { expiry, hourMs, listSignIns, openConsole, readUserId } from './console-
 const fixture = opened(openConsole);
 
 describe('signing out', () => {
-  test('ends the session in all tabs, and the sign-in of the browser', async () => {
+  test('ends the session in all tabs, and the sign-in at the auth host', async () => {
     const browser = await fixture.signedIn();
     const other = new Map(browser.cookies);
     const response = await browser.ask('DELETE', '/console/session');
@@ -20,7 +20,7 @@ describe('signing out', () => {
     expect((await fixture.audit())[0]).toMatchObject({ action: 'session.ended' });
   });
 
-  test('ends the sessions of other attempts of the browser, but not sessions of other browsers', async () => {
+  test('ends all sessions of the browser, but not the sessions of other browsers', async () => {
     const browser = await fixture.signedIn();
     const elsewhere = await fixture.signedIn();
     const [name, first] = browser.session!;
@@ -31,7 +31,7 @@ describe('signing out', () => {
     expect(await elsewhere.status()).toBe(200);
   });
 
-  test('can be repeated, but not by another page', async () => {
+  test('succeeds when repeated, but not for another page', async () => {
     const browser = await fixture.signedIn();
     for (let times = 0; times < 2; times += 1)
       expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);

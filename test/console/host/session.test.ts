@@ -26,7 +26,7 @@ describe('GET /console/session', () => {
     expect(Date.parse(expiresAt) - fixture.clock.now()).toBe(12 * hourMs);
   });
 
-  test('returns no user to a browser without a session', async () => {
+  test('returns no user without a session', async () => {
     const response = await fixture.consoleBrowser().ask('GET', '/console/session');
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ user: null, expiresAt: null });
@@ -60,7 +60,7 @@ describe('the cookie', () => {
     }
   });
 
-  test('is ignored next to a valid token', async () => {
+  test('a valid token takes precedence', async () => {
     const browser = await fixture.signedIn(fixture.outsider);
     const { http, credentials } = fixture.service;
     const authorization = `Bearer ${await token(http, credentials)}`;
@@ -68,7 +68,7 @@ describe('the cookie', () => {
     expect(await response.json()).toMatchObject({ id: credentials.clientId });
   });
 
-  test('is ignored if it is sent twice, because one was planted', async () => {
+  test('a cookie that is sent twice is refused, because another site might have planted one', async () => {
     const browser = await fixture.signedIn();
     const outsider = await fixture.signedIn(fixture.outsider);
     const [name, value] = browser.session!;
@@ -99,7 +99,7 @@ describe('the cookie', () => {
     expect(await browser.status()).toBe(200);
   });
 
-  test('is valid for the management API only', async () => {
+  test('authorises the management API only', async () => {
     const browser = await fixture.signedIn();
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const [method, path, status] of [

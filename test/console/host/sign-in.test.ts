@@ -115,7 +115,7 @@ describe('an address to return to', () => {
     expect(await response.text()).toContain('<a href="sign-in">');
   });
 
-  test('is refused if it is sent twice', async () => {
+  test('two addresses to return to are refused', async () => {
     expect((await newBrowser().go('/console/sign-in?return=/&return=//evil')).status).toBe(400);
   });
 });
@@ -149,7 +149,7 @@ describe('the callback', () => {
     expect(await readRefusal(changed)).toBe(text);
   });
 
-  test('refuses another address to return to than the requested one', async () => {
+  test('refuses a changed address to return to', async () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin({ return: '/a' }), fixture.admin);
     const state = callback.searchParams.get('state')!.split('.');
@@ -164,14 +164,14 @@ describe('the callback', () => {
     await victim.begin();
     expect(await shownBy(await victim.go(callback))).toBe(unknown);
     expect(victim.session).toBeUndefined();
-    // Also with the state of the own attempt: its verifier does not match the code.
+    // The state of the own attempt fails as well, because its verifier does not match the code.
     const own = await victim.begin();
     callback.searchParams.set('state', own.searchParams.get('state')!);
     expect((await victim.go(callback)).status).toBe(400);
     expect(victim.session).toBeUndefined();
   });
 
-  test('accepts a response once; a replay changes nothing', async () => {
+  test('accepts a response once, and a replay changes nothing', async () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     expect((await browser.go(callback)).status).toBe(303);
@@ -210,7 +210,7 @@ test('two tabs sign in at the same time, in any order, and both continue', async
   expect(await browser.status()).toBe(200);
 });
 
-test('attempts that nobody finishes do not fill the head of the requests', async () => {
+test('unfinished attempts do not fill the request headers', async () => {
   const browser = newBrowser();
   const begun: string[] = [];
   for (let at = 0; at < 30; at += 1) {
@@ -220,7 +220,7 @@ test('attempts that nobody finishes do not fill the head of the requests', async
   expect(browser.attempts).toEqual(begun.slice(-24));
 });
 
-test('signing in makes a new session, whatever cookie was there before', async () => {
+test('signing in starts a new session, whatever cookie the browser had', async () => {
   const browser = newBrowser();
   const [, port] = fixture.service.http.split(':');
   const planted = `${'x'.repeat(22)}.${'y'.repeat(43)}`;
@@ -232,7 +232,7 @@ test('signing in makes a new session, whatever cookie was there before', async (
   expect(browser.session![1]).not.toBe(before);
 });
 
-test('the console is not served in a frame, nor are its pages of failures', async () => {
+test('a frame shows neither the console nor its failures', async () => {
   const browser = newBrowser();
   for (const path of ['/', '/console/signed-in', '/console/callback', '/console/sign-in?return=x']) {
     const { headers } = await browser.go(path);
@@ -241,7 +241,7 @@ test('the console is not served in a frame, nor are its pages of failures', asyn
   }
 });
 
-test('a browser that calls the machine by another name is sent to the base URL first, once', async () => {
+test('a browser at another host name is first redirected to the base URL, once', async () => {
   const args = ['--base-url', 'https://console.example', '--auth-url', 'https://auth.example'];
   const { service } = await openSignIn({ args });
   const browser = new ConsoleBrowser(service);

@@ -41,7 +41,7 @@ export function bodies({ open, ask }: Target): void {
     it.each([
       ['small', 4096, 0],
       ['large', 10_000, 10_000],
-    ])('a %s body holds %i bytes, and %i of its budget, until it is released', async (name, length, held) => {
+    ])('a %s body of %i bytes uses %i bytes of the budget until it is released', async (name, length, held) => {
       const body = 'x'.repeat(length);
       for (const request of [post(`/hold?${name}`, body), `${chunkedHead(`/hold?${name}`)}${chunk(body)}0\r\n\r\n`]) {
         expect(json(await ask(request))).toEqual({ length, held });
@@ -59,7 +59,7 @@ export function bodies({ open, ask }: Target): void {
       expect(json(await ask(get(`/hold?${name}`)))).toEqual({ held: 0 });
     });
 
-    it('charges nothing for announced bytes, or for a client that has disconnected', async () => {
+    it('charges the budget neither for announced bytes nor for a client that has disconnected', async () => {
       const heldNow = async () => json(await ask(get('/hold?gone'))).held;
       const client = await open();
       client.write(declare('/hold?gone', 15_000));
@@ -216,7 +216,7 @@ export function slowBodies({ start, open }: Target): void {
       await hasty.stop();
     });
 
-    it('awaits a body of 1 MB while it makes progress', async () => {
+    it('waits for a body of 1 MB while its bytes keep arriving', async () => {
       const hasty = await start({ secondMs: 50 });
       const client = await open(hasty.port);
       client.write(declare('/echo-large', 1_000_000));

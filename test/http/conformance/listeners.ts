@@ -47,7 +47,7 @@ export function listeners({ start, server, open }: Target): void {
       await stop();
     });
 
-    it('does not share an address, even with TLS', async () => {
+    it('rejects a second listener on an address, even with TLS', async () => {
       const secure = { certFile: pem('cert'), keyFile: pem('key') };
       const first = await start({ tls: secure });
       for (const port of [first.port, server().port]) {

@@ -28,7 +28,7 @@ export function replies({ open, ask, start }: Target): void {
       expect(await client.ended).toBe('closed');
     });
 
-    it('closes a connection on a pipelined request behind a pending one, so that responses never mix', async () => {
+    it('closes the connection if a pipelined request arrives before the previous response', async () => {
       const client = await open();
       client.write(get('/slow') + get('/accept'));
       expect(await client.ended).toBe('closed');
@@ -93,7 +93,7 @@ export function replies({ open, ask, start }: Target): void {
     it.each([
       ['a declared length', declare('/echo', 5, expectation), 'hello'],
       ['chunks', chunkedHead('/echo', expectation), `${chunk('hello')}0\r\n\r\n`],
-    ])('responds with 100, and then to a body with %s', async (_, head, body) => {
+    ])('responds with 100, and then accepts a body with %s', async (_, head, body) => {
       const client = await open();
       client.write(head);
       expect((await client.read()).status).toBe(100);
@@ -152,7 +152,7 @@ export function replies({ open, ask, start }: Target): void {
       expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
     });
 
-    it('leaves OPTIONS to a route for OPTIONS', async () => {
+    it('passes OPTIONS to a route for OPTIONS', async () => {
       const { status, headers } = await ask(`OPTIONS /preflight HTTP/1.1\r\n${host}\r\n`);
       expect([status, headers.get('x-own')]).toEqual([204, 'yes']);
     });
@@ -205,7 +205,7 @@ export function chunkedReplies({ open, ask }: Target): void {
       expect(numbers).toEqual(Array.from({ length: 400 }, (_, at) => (at + 1) % 256));
     });
 
-    it('breaks the connection if a chunk fails, so that the client never takes it for complete', async () => {
+    it('breaks the connection if a chunk fails, so that the response never seems complete', async () => {
       const client = await open();
       client.write(get('/pieces?fails'));
       await client.ended;

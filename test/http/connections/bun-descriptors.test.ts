@@ -33,7 +33,7 @@ async function open(...sent: [host: string, bytes: string][]) {
   return { descriptors, peers, sockets };
 }
 
-test.runIf(onBun)('lists the address of each connection, and if a response was sent', async () => {
+test.runIf(onBun)('each connection is listed with its address, and with true if it has got a response', async () => {
   const { peers } = await open(['127.0.0.1', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'], ['::1', 'GET / HTTP/1.1\r\nHost: ']);
   await vi.waitUntil(() => peers().some(({ answered }) => answered));
   const shown = peers().map(({ address, answered }) => ({ address, answered }));

@@ -38,7 +38,7 @@ const peers = (count: number, address: (at: number) => string): Peer[] =>
     quietMs: at,
   }));
 
-test('does not list connections while few files are open', () => {
+test('the limiter does not list connections while few files are open', () => {
   const { limiter, state } = createLimiter(peers(10, () => '198.51.100.1'));
   limiter.look();
   expect(state).toMatchObject({ lists: 0, shut: [] });
@@ -56,7 +56,7 @@ test.each([
   expect(state.shut.toSorted((a, b) => a - b)).toEqual(Array.from({ length: closed }, (_, at) => 25 + at));
 });
 
-test('0 disables the limit of an address, but a quarter of the open files stays free', () => {
+test('0 disables the limit per address, but a quarter of the open files limit stays free', () => {
   const { limiter } = createLimiter(
     peers(80, () => '198.51.100.1'),
     0,
@@ -65,13 +65,13 @@ test('0 disables the limit of an address, but a quarter of the open files stays 
   expect(limiter.closed).toBe(80 - (75 - 10));
 });
 
-test('a quarter of the open files stays free even with many addresses', () => {
+test('a quarter of the open files limit stays free even with many addresses', () => {
   const { limiter } = createLimiter(peers(85, (at) => `198.51.100.${at}`));
   limiter.look();
   expect(limiter.closed).toBe(85 - (75 - 10));
 });
 
-test('the next check waits several times the duration of the last one', () => {
+test('the pause before a check is several times the duration of the previous check', () => {
   const { limiter, state } = createLimiter(peers(45, () => '198.51.100.1'));
   state.lookMs = 40;
   limiter.look();

@@ -64,7 +64,7 @@ describe('findSurplus', () => {
     );
   });
 
-  test('never returns a connection while one of the same address with an older response stays open', () => {
+  test('never returns a connection if a connection of the same address with an older response stays open', () => {
     fc.assert(
       fc.property(connections, fc.integer({ min: 1, max: 10 }), fc.nat(40), (open, perAddress, total) => {
         const surplus = new Set(findSurplus(open, { perAddress, total }));

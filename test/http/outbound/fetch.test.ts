@@ -65,7 +65,7 @@ describe('outboundFetch', () => {
     expect(await answered).toMatchObject({ code: 'too_large' });
   });
 
-  test.each([301, 302, 303, 307, 308])('follows no redirect: %i', async (status) => {
+  test.each([301, 302, 303, 307, 308])('rejects a redirect with status %i and does not follow it', async (status) => {
     const { answered, received } = await fetched((response) =>
       response.writeHead(status, { location: '/elsewhere' }).end(),
     );
@@ -73,7 +73,7 @@ describe('outboundFetch', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('rejects at the deadline without a response, or with a response that stalls', async () => {
+  test('rejects at the deadline if the response is missing or stalls', async () => {
     const silent = await fetched(() => {}, { deadlineMs: 200 });
     expect(await silent.answered).toMatchObject({ code: 'timeout', message: 'no response within 0.2 seconds' });
     const stalling = await fetched((response) => void response.write('x'), { deadlineMs: 200 });
@@ -88,7 +88,7 @@ describe('outboundFetch', () => {
     expect(await answered).toBeInstanceOf(OutboundError);
   });
 
-  test('rejects another protocol', async () => {
+  test('rejects a response that switches to another protocol', async () => {
     const { answered } = await fetched(({ socket }) => {
       socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: chat\r\nConnection: Upgrade\r\n\r\n');
     });
@@ -108,7 +108,7 @@ describe('outboundFetch', () => {
     expect(received).toEqual([]);
   });
 
-  test('rejects a certificate of another name, or of an unknown authority', async () => {
+  test('rejects a certificate for another name or from an unknown authority', async () => {
     const { port, received } = await openReceiver(undefined, tls);
     const trusting = outboundFetch({ ...rules, ca: tls.cert });
     expect((await trusting(`https://localhost:${port}/`)).status).toBe(204);

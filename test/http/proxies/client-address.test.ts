@@ -66,7 +66,7 @@ describe('clientAddress', () => {
     expect(open('private', 'forwarded').of('10.0.0.1', { forwarded: said })).toBe(address);
   });
 
-  test('ignores the other header, which proxies forward unchanged', () => {
+  test('ignores the header that was not chosen, because proxies forward it unchanged', () => {
     const headers = { 'x-forwarded-for': '198.51.100.7', forwarded: 'for=198.51.100.8' };
     expect(open('private').of('10.0.0.1', headers)).toBe('198.51.100.7');
     expect(open('private', 'forwarded').of('10.0.0.1', headers)).toBe('198.51.100.8');
@@ -76,7 +76,7 @@ describe('clientAddress', () => {
   const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...'",;=\\ for.1[]:%') }));
 
   test.each(['x-forwarded-for', 'forwarded'] as const)(
-    'returns a valid address for any %s, and the address of the connection unless it is trusted',
+    'returns a valid address for any %s header, and ignores the header of an untrusted proxy',
     (header) => {
       const { of } = open('private', header);
       fc.assert(

@@ -68,7 +68,7 @@ test('refuses too many tasks of one owner with 429, and of all owners with 503',
   expect(refused.length).toBe(2);
 });
 
-test('a failed task makes room for the next', async () => {
+test('a failed task frees its slot for the next task', async () => {
   const { queue, ask, going } = open({ atOnce: 1, waitingEach: 1, waitingAll: 1 });
   const failing = queue.run('a', () => Promise.reject(new Error('as it happens')));
   ask('b');

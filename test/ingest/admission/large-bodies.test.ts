@@ -49,7 +49,7 @@ test('senders take turns regardless of the number of their large bodies', async 
   expect(order).toEqual(['noisy', 'noisy', 'quiet', 'other', 'noisy', 'quiet', 'noisy', 'noisy']);
 });
 
-test('a body larger than an event loop iteration gets its own one', async () => {
+test('a body over the limit of an event loop iteration is processed in an iteration of its own', async () => {
   const { order, work, endTurn } = open();
   void work('first', 10);
   await Promise.resolve();

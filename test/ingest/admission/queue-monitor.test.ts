@@ -57,7 +57,7 @@ test('the requested wait grows with the age of the oldest packet and stays withi
   expect(monitor.retryAfter(1e9)).toBe(60);
 });
 
-test('reopens once the disk is writing everything that waits, even above the low-water mark', () => {
+test('a closed queue reopens once the disk is writing all waiting packets, even above the low-water mark', () => {
   const monitor = new QueueMonitor(marks);
   const first = fill(monitor, 1, 1);
   const second = fill(monitor, 3, 1);
@@ -69,7 +69,7 @@ test('reopens once the disk is writing everything that waits, even above the low
   expect([monitor.packets, monitor.admits(0)]).toEqual([3, true]);
 });
 
-test('stays closed at a high-water mark even if the disk is writing everything that waits', () => {
+test('a queue at the high-water mark stays closed even if the disk is writing all waiting packets', () => {
   const monitor = new QueueMonitor(marks);
   monitor.begin(fill(monitor, 4, 1));
   expect(monitor.admits(0)).toBe(false);
@@ -79,7 +79,7 @@ test.each([
   { what: 'packets', packets: 2, bytes: 1 },
   { what: 'bytes', packets: 1, bytes: 500 },
 ])(
-  'one application gets half of the queued $what while others send, and the others get the rest',
+  'one application gets half of the queued $what while other applications send, and they get the other half',
   ({ packets, bytes }) => {
     const monitor = new QueueMonitor(marks);
     monitor.leave(fill(monitor, 1, 1, 0, 2));
@@ -122,7 +122,7 @@ describe('QueueMonitor of several threads', () => {
     expect(main.admits(1)).toBe(true);
   });
 
-  test('all queues are as old as the oldest batch of any thread', () => {
+  test('the age of every queue is the age of the oldest batch in any thread', () => {
     const [main, one] = openQueues() as [QueueMonitor, QueueMonitor];
     expect(main.admits(0)).toBe(true);
     fill(one, 1, 1, 50);

@@ -105,7 +105,7 @@ describe.each([
     expect(limits.take({ number: 1, ...own }, 0, 1)).toBeCloseTo(0.1);
   });
 
-  test('an application can be unlimited if the service is', () => {
+  test('an application can be unlimited if the service has no limit', () => {
     const limits = openLimits(0, 0);
     const unlimited = { number: 3, rate: 0, burst: null };
     for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0, 1)).toBe(0);
@@ -142,7 +142,7 @@ describe.each([
     expect(passed).toBe(Math.floor(100 / cost));
   });
 
-  test('a request that costs more than a full bucket passes if it is full, and is paid off before the next one', () => {
+  test('a request that costs more than a full bucket passes if the bucket is full; its debt delays the next request', () => {
     const bucket = open(10, 20, 0);
     expect(bucket.take(0, 50)).toBe(0);
     expect(bucket.take(0, 1)).toBeCloseTo(3.1);
@@ -183,7 +183,7 @@ describe('ThreadRateLimits', () => {
     expect(thread.take(application, 0, 1)).toBe(0);
   });
 
-  test('takes from the same bucket as the main thread', () => {
+  test('takes tokens from the same bucket as the main thread', () => {
     const thread = new ThreadRateLimits(10, 4, 0);
     const main = new SharedRateLimits(10, 4, (limit) => thread.learn(limit));
     expect([main, thread, main, thread].map((each) => each.take(application, 0, 1))).toEqual([0, 0, 0, 0]);

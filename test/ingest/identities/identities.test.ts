@@ -135,7 +135,7 @@ describe('POST /api/frontend/identities', () => {
     expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(401);
   });
 
-  test('sends no CORS headers in any response, and no preflight', async () => {
+  test('sends no CORS headers in any response, and refuses preflights', async () => {
     const origin = 'https://shop.example.com';
     const url = `http://${people.service.http}/api/frontend/identities`;
     const responses = [
@@ -185,7 +185,7 @@ function fullMonitor(): QueueMonitor {
   return monitor;
 }
 
-test('a mint over the rate gets Retry-After and mints nothing', async () => {
+test('a mint request over the rate gets Retry-After, and no id is minted', async () => {
   const people = await openPeople();
   await people.call('PATCH', '', 200, { rate: 1, burst: 1 });
   expect((await people.post({ identity: 'x' })).status).toBe(200);
@@ -197,7 +197,7 @@ test('a mint over the rate gets Retry-After and mints nothing', async () => {
   await people.service.stop();
 });
 
-test('a request that stops in mid-body mints nothing and leaves the service unharmed', async () => {
+test('a request with an incomplete body mints no id, and the service continues to respond', async () => {
   const people = await openPeople();
   const [host, port] = people.service.http.split(':');
   await new Promise<void>((resolve) => {

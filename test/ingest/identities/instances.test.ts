@@ -80,7 +80,7 @@ describe('instance id', () => {
     await people.service.stop();
   });
 
-  test('an id stays valid for the grace period after another is minted, and use does not prolong it', async () => {
+  test('an id stays valid for the grace period after a newer id is minted, and using the id does not prolong the period', async () => {
     let people = await openPeople({ args: ['--rotation-grace', '3600'] });
     const first = await people.mint('ann');
     expect(await isValid(people, 'ann', first)).toBe(true);
@@ -95,7 +95,7 @@ describe('instance id', () => {
     await people.service.stop();
   });
 
-  test('an id is revoked when two others are minted, even if it is in use', async () => {
+  test('an id is revoked when two newer ids are minted, even if the old id is in use', async () => {
     const people = await attach();
     const first = await people.mint('ann');
     expect(await isValid(people, 'ann', first)).toBe(true);
@@ -191,7 +191,7 @@ function openInstances() {
   return { store, clock, thread, main, id, knows, events };
 }
 
-test('a thread knows an id that the main thread has found, for a minute', () => {
+test('a thread knows an id for a minute after the main thread has found it', () => {
   const { clock, thread, main, id, knows } = openInstances();
   expect(knows()).toBe(false);
   expect(thread.find(id, 1, clock.now())).toBeUndefined();
@@ -203,7 +203,7 @@ test('a thread knows an id that the main thread has found, for a minute', () => 
   expect(knows()).toBe(false);
 });
 
-test('a packet has the person of its instance id if the id expires between check and count', () => {
+test('a packet is attributed to the person of its instance id even if the id expires between check and count', () => {
   const { clock, thread, main, id, knows } = openInstances();
   const found = main.find(id, 1, clock.now());
   expect(knows()).toBe(true);
@@ -211,7 +211,7 @@ test('a packet has the person of its instance id if the id expires between check
   expect(found).toMatchObject({ person: thread.find(id, 1, clock.now())!.person });
 });
 
-test('a use in a thread extends the id, also for the main thread', () => {
+test('an id that is used in a thread is extended in the main thread, too', () => {
   const { store, clock, thread, main, id } = openInstances();
   main.find(id, 1, clock.now());
   clock.advance(ttlMs - 1);
@@ -223,7 +223,7 @@ test('a use in a thread extends the id, also for the main thread', () => {
   expect(main.find(id, 1, clock.now())).toBeDefined();
 });
 
-test('a thread does not know an id after another was minted for the same person', async () => {
+test('a thread does not know an id after a newer id was minted for the same person', async () => {
   const { clock, main, id, knows } = openInstances();
   const mint = () => main.mint(application, { identity: 'bob', groups: [], claims: {} }, clock.now(), () => {});
   const first = mint();
@@ -238,7 +238,7 @@ test('a thread does not know an id after another was minted for the same person'
   expect(knows(first.instanceId)).toBe(true); // Valid until the end of its grace period.
 });
 
-test('a person is forgotten after the earlier packets of all threads, and unknown to them from then on', async () => {
+test('a person is forgotten after all threads have counted their earlier packets, and stays unknown to the threads', async () => {
   const { clock, main, id, knows, events } = openInstances();
   main.find(id, 1, clock.now());
   await main.forget(application, 'ann');
@@ -247,7 +247,7 @@ test('a person is forgotten after the earlier packets of all threads, and unknow
   expect(knows()).toBe(false);
 });
 
-test('a thread reads ids again when the main thread does', () => {
+test('a thread reads ids again when the main thread reads ids again', () => {
   const { clock, main, id, knows } = openInstances();
   main.find(id, 1, clock.now());
   main.readAgain();

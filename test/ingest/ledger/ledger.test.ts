@@ -160,7 +160,7 @@ describe.each(Object.entries(ways))('ledger of reports by %s', (transport, way) 
     expect(entries).toMatchObject([{ sender: { ...sender, instance: 'web-7' }, example: null }]);
   });
 
-  test.concurrent('a report for an unknown environment is found by its name', async () => {
+  test.concurrent('a report for an unknown environment is recorded with the name of the environment', async () => {
     const { id, report } = await openShop();
     const bytes = way.encode('metrics', { ...report, environment: 'Nowhere' });
     expect(await way.send('metrics', bytes, {})).toBe('unknown_environment');

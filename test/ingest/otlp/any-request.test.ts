@@ -78,7 +78,7 @@ const requests = {
 };
 
 describe.each(Object.keys(requests) as Signal[])('OTLP request of %s', (signal) => {
-  test('decodes alike from protobuf and from JSON', () => {
+  test('protobuf and JSON decode to the same result', () => {
     fc.assert(
       fc.property(requests[signal] as fc.Arbitrary<object>, (request) => {
         expect(decode('protobuf', signal, request)).toEqual(decode('json', signal, request));
@@ -113,7 +113,7 @@ describe('hostile OTLP request', () => {
     expect(() => otlpDecoders['logs-json'](json)).toThrow(expect.objectContaining({ code: 'body_too_large' }));
   });
 
-  test('a request of another shape has no data', () => {
+  test('a request with an unexpected structure decodes to no data', () => {
     const shapes = [
       '{"resourceLogs":{}}',
       '{"resourceLogs":[1,null,{"scopeLogs":[{"logRecords":"x"}]}]}',

@@ -28,7 +28,7 @@ describe('export request with bad input', () => {
     }),
   );
 
-  test('an event of a clock that is a day ahead counts now', () =>
+  test('an event whose clock is a day ahead counts at the current time', () =>
     inShop(async (service, shop) => {
       const ahead = Date.now() + day;
       const of = { 'feature_flag.result.variant': 'ahead' };
@@ -41,7 +41,7 @@ describe('export request with bad input', () => {
       expect(await notes(service, shop)).toEqual({ time_moved: 3 });
     }));
 
-  test('5 000 flags count, and flags over the limit are folded', () =>
+  test('5 000 flags are counted separately, and flags over the limit are counted together', () =>
     inShop(async (service, shop) => {
       const flags = (from: number, to: number) =>
         logs(

@@ -34,7 +34,7 @@ describe('cumulative sum', () => {
     );
   });
 
-  test('a sum that began long ago counts from its first point on', () =>
+  test('a sum that began long ago counts its increase after its first point', () =>
     inShop(async (service, shop) => {
       const long = now - 3 * 86_400_000;
       await send(service, shop, 'metrics', total(5000, now, long));
@@ -69,7 +69,7 @@ describe('cumulative sum', () => {
       expect(await notes(service, shop)).toEqual({ shared_series: 1 });
     }));
 
-  test('a sum without a start that begins again is not noted as shared', () =>
+  test('a sum without a start time that restarts from a lower value is not noted as shared', () =>
     inShop(async (service, shop) => {
       await send(service, shop, 'metrics', total(10, now + 1, 0));
       await send(service, shop, 'metrics', total(2, now + 2, 0));

@@ -149,7 +149,7 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
     });
   });
 
-  test('ignores the metrics that count evaluations a second time, and all other metrics', () => {
+  test('ignores metrics that count the same evaluations a second time, and unrelated metrics', () => {
     const names = ['feature_flag.evaluation_requests_total', 'feature_flag.evaluation_active_count', 'http.requests'];
     const sent = metrics(names.map((name) => sum(1, [point(2, noon)], name)));
     expect(decode(encoding, 'metrics', sent)).toEqual({ ...nothing, resources: [], checks: [] });

@@ -73,7 +73,7 @@ describe('export request over gRPC', () => {
       });
     }));
 
-  test('a request repeats the same request over HTTP, compressed or not', () =>
+  test('a request that was already sent over HTTP is a repetition, compressed or not', () =>
     inShop(async (service, shop) => {
       expect((await send(service, shop, 'logs', requests.logs)).status).toBe(200);
       for (const gzip of [undefined, true] as const)
@@ -92,7 +92,7 @@ describe('export request over gRPC', () => {
       expect([unknown.code, unknown.trailers.get('flagmeter-code')]).toEqual([5, ['unknown_key']]);
     }));
 
-  test('responds with the number of records that are not counted', () =>
+  test('the response has the number of records that are not counted', () =>
     inShop(async (service, shop) => {
       const request = metrics([sum(0, [point(7, now)]), sum(1, [point(4, now)])]);
       const { code, response } = await exportTo(service, shop.key, 'metrics', request);

@@ -15,7 +15,7 @@ describe('OTLP/HTTP export request', () => {
     metrics: metrics([sum(1, [point(1, now)])]),
   };
 
-  test('counts in each signal and encoding, and gets the response that OTLP specifies', () =>
+  test('a request is counted for each signal and encoding, and gets the response that OTLP specifies', () =>
     inShop(async (service, shop) => {
       for (const signal of ['logs', 'metrics', 'traces'] as const)
         for (const encoding of ['protobuf', 'json'] as const) {
@@ -54,7 +54,7 @@ describe('OTLP/HTTP export request', () => {
     );
   });
 
-  test('takes the key raw, after Bearer, or in x-api-key', () =>
+  test('accepts the key alone, after Bearer, or in x-api-key', () =>
     inShop(async (service, shop) => {
       const of = async (headers: Record<string, string>) =>
         (await send(service, shop, 'logs', requests.logs, { headers })).status;
@@ -64,7 +64,7 @@ describe('OTLP/HTTP export request', () => {
       expect(await of({ authorization: '' })).toBe(404);
     }));
 
-  test('refuses a request with a Status', () =>
+  test('responds to a refused request with a google.rpc.Status', () =>
     inShop(async (service, shop) => {
       const unknown = await send(service, { key: 'x' }, 'logs', requests.logs);
       expect(unknown).toMatchObject({ status: 404, type: types.protobuf });
@@ -109,7 +109,7 @@ describe('OTLP/HTTP export request', () => {
 });
 
 describe('environment of a resource', () => {
-  test('an environment can differ in case, be in a header, or be the only one', () =>
+  test('the name of an environment can differ in case, be in a header, or be omitted if there is only one environment', () =>
     inShop(async (service, shop) => {
       const lower = resource({ 'deployment.environment.name': 'staging' });
       const none = { attributes: [] };
@@ -123,7 +123,7 @@ describe('environment of a resource', () => {
       expect(await variants(service, single, 'Live')).toEqual({ on: 1 });
     }));
 
-  test('a resource without an environment has the environment of an adopted token, until it is deleted', () =>
+  test('a resource without an environment counts in the environment of an adopted token, until that environment is deleted', () =>
     inShop(async (service, shop) => {
       const below = `/api/v2/applications/${shop.application}`;
       const adopted = { token: 'default:staging.otlp-0123456789ab', type: 'Backend', environment: 'Staging' };
@@ -139,7 +139,7 @@ describe('environment of a resource', () => {
       expect(await variants(service, shop)).toEqual({ on: 1 });
     }));
 
-  test('an unknown environment rejects only its own records', () =>
+  test('only the records of an unknown environment are rejected', () =>
     inShop(async (service, shop) => {
       const unknown = resource({ 'deployment.environment.name': 'Moon' });
       const [good, bad] = [logs([evaluation(on, now)]), logs([evaluation(on, now), evaluation(on, now)], unknown)];

@@ -18,14 +18,17 @@ const listValues = ({ values }: MetricsReport) =>
   values.map(({ metric, feature = '', variant = '', value }) => [metric, feature, variant, value]);
 
 describe('JSON report with an invalid value', () => {
-  test.each(usageInPart)('counts the rest of usage with $name', ({ fields, statCount, notes, counts, hashes = [] }) => {
-    const report = decodeUsage(`{${head},${fields}}`);
-    expect(listCounts(report)).toEqual(counts);
-    expect(report).toMatchObject({ statCount, environmentHashes: hashes });
-    expect(listNotes(report)).toEqual(notes);
-  });
+  test.each(usageInPart)(
+    'counts the rest of a usage report with $name',
+    ({ fields, statCount, notes, counts, hashes = [] }) => {
+      const report = decodeUsage(`{${head},${fields}}`);
+      expect(listCounts(report)).toEqual(counts);
+      expect(report).toMatchObject({ statCount, environmentHashes: hashes });
+      expect(listNotes(report)).toEqual(notes);
+    },
+  );
 
-  test.each(metricsInPart)('counts the rest of metrics with $name', ({ fields, statCount, notes, values }) => {
+  test.each(metricsInPart)('counts the rest of a metrics report with $name', ({ fields, statCount, notes, values }) => {
     const report = decodeMetrics(`{${head},${fields}}`);
     expect(listValues(report)).toEqual(values);
     expect(report).toMatchObject({ statCount });
@@ -50,7 +53,7 @@ describe('protobuf report with an invalid value', () => {
     [1, [0, 0, 0]],
     [3, [5, 0, 0]],
     [4, [5, 0, 0]],
-  ])('counts the rest of usage with a negative count in field %i of a variant', (field, counts) => {
+  ])('counts the rest of a usage report with a negative count in field %i of a variant', (field, counts) => {
     const bad = named(11, 'bad', bytesField(2, joinFields(numberField(1, 5), negative(field))));
     const report = usage(named(4, 'a', bad, numberField(2, 9)));
     expect({ counts: listCounts(report), notes: listNotes(report) }).toEqual({
@@ -63,15 +66,18 @@ describe('protobuf report with an invalid value', () => {
     [2, [0, 7]],
     [3, [5, 0]],
     [8, [5, 7]],
-  ])('counts the rest of usage with a negative count in field %i of an entry', (field, [enabled, disabled]) => {
-    const report = usage(named(4, 'a', numberField(2, 5), numberField(3, 7), negative(field)));
-    expect({ counts: listCounts(report), notes: listNotes(report) }).toEqual({
-      counts: [['a', 'enabled', enabled, 0, 0], ['a', 'disabled', disabled, 0, 0], nearCounts],
-      notes: ['value_dropped; stats[0]'],
-    });
-  });
+  ])(
+    'counts the rest of a usage report with a negative count in field %i of an entry',
+    (field, [enabled, disabled]) => {
+      const report = usage(named(4, 'a', numberField(2, 5), numberField(3, 7), negative(field)));
+      expect({ counts: listCounts(report), notes: listNotes(report) }).toEqual({
+        counts: [['a', 'enabled', enabled, 0, 0], ['a', 'disabled', disabled, 0, 0], nearCounts],
+        notes: ['value_dropped; stats[0]'],
+      });
+    },
+  );
 
-  test('counts usage with ignored negative counts', () => {
+  test('counts a usage report whose negative counts are in ignored fields', () => {
     const ignored = [4, 5, 6, 7, 9].map(negative);
     const request = named(11, 'on', bytesField(2, joinFields(numberField(1, 3), negative(2))));
     const report = usage(named(4, 'a', ...ignored, request), ...[5, 10, 11].map(negative));
@@ -84,21 +90,21 @@ describe('protobuf report with an invalid value', () => {
   test.each([
     ['feature', (name: Buffer) => named(4, name, numberField(2, 5))],
     ['variant', (name: Buffer) => named(4, 'a', named(11, name, bytesField(2, numberField(1, 5))))],
-  ])('counts the rest of usage with the name of a %s that is not UTF-8', (_, entry) => {
+  ])('counts the rest of a usage report if the name of a %s is not UTF-8', (_, entry) => {
     const report = usage(entry(surrogate));
     const [bad, ...rest] = listCounts(report);
     expect(bad!.slice(0, 2).map((name) => isName(name as string))).toContain(false);
     expect(rest).toEqual([nearCounts]);
   });
 
-  test('counts usage with an instance and a version that are not UTF-8', () => {
+  test('counts a usage report whose instance name and version are not UTF-8', () => {
     const report = usage(bytesField(6, surrogate), bytesField(8, surrogate));
     expect(report).toMatchObject({ instanceName: undefined });
     expect(listNotes(report)).toEqual(['name_dropped; instanceName']);
     expect(listCounts(report)).toEqual([nearCounts]);
   });
 
-  test('counts the rest of metrics with names that are not UTF-8', () => {
+  test('counts the rest of a metrics report with names that are not UTF-8', () => {
     const whole = named(4, 'near', doubleField(5, 1));
     const metric = named(4, surrogate, doubleField(5, 1));
     const feature = named(4, 'a', bytesField(4, surrogate), doubleField(5, 1));
@@ -110,14 +116,14 @@ describe('protobuf report with an invalid value', () => {
     expect(invalid).toEqual([true, true, true, false]);
   });
 
-  test('counts usage with an invalid process start time', () => {
+  test('counts a usage report with an invalid process start time', () => {
     const report = usage(bytesField(7, numberField(2, 1_000_000_000)));
     expect(report).toMatchObject({ processStartTime: undefined });
     expect(listNotes(report)).toEqual(['value_dropped; processStartTime']);
     expect(listCounts(report)).toEqual([nearCounts]);
   });
 
-  test.each(badNumbers)('counts the rest of metrics with the value %d', (value) => {
+  test.each(badNumbers)('counts the rest of a metrics report with the value %d', (value) => {
     const bad = (field: number, shift = 0) =>
       bytesField(field, joinFields(bytesField(1 + shift, 'bad'), doubleField(5 + shift, value)));
     const sum = named(

@@ -131,7 +131,7 @@ describe.each(kinds)('report by $operation.service', ({ operation, route, messag
     }
   });
 
-  test('a report that fails is not recorded as a refusal', async () => {
+  test('a report that causes an internal error is not recorded as a refusal', async () => {
     const reports = new RecordingReports();
     reports.refusal = new Error('broken');
     await expect(take(reports)).rejects.toThrow('broken');

@@ -33,7 +33,7 @@ test.each([
   expect([...report.notes.keys()]).toEqual(notes);
 });
 
-test('an environment can be a number', () => {
+test('the name of an environment can be a number', () => {
   const report = decodeUsage('{"appKey":"key","environment":12,"time":"2026-01-31T12:00:00+0000","stats":[]}');
   expect(report).toMatchObject({ environment: '12', time: Date.UTC(2026, 0, 31, 12) });
 });
@@ -81,7 +81,7 @@ test('an entry without a value is noted, even if the rest counts', () => {
   expect(notes('"observations":[{"metric":"a","feature":"f","variantValues":[]}]')).toEqual(['value_missing']);
 });
 
-test('refuses a report without any list, whose name could be misspelt', () => {
+test('refuses a report without any list, because the name of the list could be misspelt', () => {
   expect(() => decodeUsage(`{${head},"stat":[]}`)).toThrow(/stats/);
   expect(() => decodeMetrics(`{${head},"counter":[]}`)).toThrow('at least one of stats, counters, observations');
 });

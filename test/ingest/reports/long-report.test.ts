@@ -145,7 +145,7 @@ test.each([
   );
 });
 
-test('a long report is counted in steps, most of its users before the rest', async () => {
+test('a long report is counted in steps, and most of its users are counted before the rest', async () => {
   const { kinds } = openCounter();
   const variants = Array.from({ length: 2_500 }, (_, n) => ({
     feature: 'a',

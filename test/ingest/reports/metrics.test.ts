@@ -54,7 +54,7 @@ test('a value from the future is the latest only until the next value', async ()
   await stop();
 });
 
-test('a metric of a feature is shown with feature and variant, separate from the metric of the same name', async () => {
+test('a metric of a feature is shown with feature and variant, separately from an equally named metric without them', async () => {
   const { send, read, stop } = await open();
   const stats = [
     { metric: 'sale', value: 1 },
@@ -76,7 +76,7 @@ test('a metric of a feature is shown with feature and variant, separate from the
   await stop();
 });
 
-test('metrics over the limit are folded, including metrics of features', async () => {
+test('metrics over the limit are counted together, including metrics of features', async () => {
   const { send, read, stop } = await open({ args: ['--max-metrics', '2'] });
   const stats = [
     { metric: 'a', value: 1 },

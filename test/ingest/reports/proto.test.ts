@@ -207,7 +207,7 @@ describe('decodeUsageReport', () => {
     decodeUsageReport(joinFields(headFields, bytesField(4, joinFields(bytesField(1, 'checkout'), ...fields))));
   const minusOne = bytes(...Array<number>(9).fill(0xff), 0x01);
 
-  it('accepts names of object properties, and counts the later of two equal ones', () => {
+  it('accepts names of object properties, and counts the later of two variants with equal names', () => {
     const variant = (checks: number) =>
       bytesField(11, joinFields(bytesField(1, '__proto__'), bytesField(2, numberField(1, checks))));
     expect(withStat(variant(1), variant(2)).variants).toEqual([
@@ -215,7 +215,7 @@ describe('decodeUsageReport', () => {
     ]);
   });
 
-  it('accepts as many variants as its size allows, and counts the later of two equal ones', () => {
+  it('accepts as many variants as its size allows, and counts the later of two variants with equal names', () => {
     const variant = (at: number, checks: number) =>
       bytesField(11, joinFields(bytesField(1, `v${at}`), bytesField(2, numberField(1, checks))));
     const all = Array.from({ length: 50_000 }, (_, at) => variant(at, 1));

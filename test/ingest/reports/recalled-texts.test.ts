@@ -17,13 +17,13 @@ describe('recall', () => {
     );
   });
 
-  it('returns the text even if another one occupies its slot', () => {
+  it('returns the text even if another text occupies its slot', () => {
     const texts = Array.from({ length: 10_000 }, (_, index) => `feature-${index}`);
     expect(texts.map(recallText)).toEqual(texts);
     expect(texts.map(recallText)).toEqual(texts);
   });
 
-  it.each(['é', 'a'.repeat(65)])('does not cache %s', (text) => {
+  it.each(['é', 'a'.repeat(65)])('returns undefined for %s, which is never cached', (text) => {
     expect(recallText(text)).toBeUndefined();
   });
 });

@@ -49,12 +49,12 @@ describe.each(kinds)('POST $path', ({ path, bad }) => {
     for (const key of [fills.backendKey, fills.revokedKey]) expect(response.text).not.toContain(key);
   });
 
-  test('counts nothing of refused messages', async () => {
+  test('counts nothing from refused messages', async () => {
     expect(await read('usage')).toMatchObject({ features: [] });
     expect(await read('measurements')).toMatchObject({ metrics: [] });
   });
 
-  test('refuses browsers', async () => {
+  test('refuses requests from browsers', async () => {
     const origin = 'https://app.example.com';
     const preflight = await fetch(`http://${service.http}${path}`, { method: 'OPTIONS', headers: { origin } });
     expect(preflight.status).toBe(405);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createApplication, createKey, manage, postJson, token } from '../../support/binary.ts';
 import { startLocal } from '../../support/service.ts';
 
-test('a feature first reported by its users was first seen in the minute of the report', async () => {
+test('a feature is first seen in the minute of its first report, even if the report has only user hashes', async () => {
   const service = await startLocal();
   const access = await token(service.http, service.credentials);
   const id = await createApplication(service.http, access, { name: 'shop' });

@@ -148,7 +148,7 @@ describe('admission', () => {
     await service.stop();
   });
 
-  test('packets over the queue limit get 503, and exactly the others are counted', async () => {
+  test('packets over the queue limit get 503, and all other packets are counted', async () => {
     const args = ['--queue-high-packets', '2', '--queue-low-packets', '0', '--batch-packets', '1'];
     const service = await startLocal({ args });
     const access = await token(service.http, service.credentials);
@@ -229,7 +229,7 @@ test('packets with a 202 response survive a restart', async () => {
   await again.stop();
 });
 
-test('a packet is checked against the changes until its body has arrived', () => {
+test('a packet is checked against all changes made before its body has arrived', () => {
   let isRevoked = false;
   const owner: Owner = {
     catchUp: () => {

@@ -82,7 +82,7 @@ test('a known but expired instance id is dropped', async () => {
   await store.lmdb.close();
 });
 
-test('keeps the counts by series and the exposure of the user for later', async () => {
+test('addPacket keeps the counts by series, and the exposure, of a user who can become known later', async () => {
   const { store } = openInstances(true);
   const series = new SeriesDictionary(store, { features: 9, variants: 9, metrics: 9 }).of(environment);
   const packet = { k: 'key', e: 'Production', f: { checkout: { on: [2, 1], off: [1] } }, m: { amount: 5 } };

@@ -167,7 +167,7 @@ test('a bucket that a browser repeats counts once, and an equal bucket of anothe
   await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
 });
 
-test('impact metrics that Python repeats under another start count, and are noted', async () => {
+test('impact metrics that the Python SDK repeats with another start time are counted again and noted', async () => {
   const shop = await openTestShop(service);
   const metric = (value: number) => ({ impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }] });
   const headers = sdk('python');

@@ -93,7 +93,7 @@ test.each(['soon', 7, true, []])('a bucket that is %j is omitted and noted', (bu
   expect([usages, [...notes]]).toEqual([[], [['value_dropped', 'bucket']]]);
 });
 
-test('a message has the sender of its body, or else of its headers', () => {
+test('the sender of a message is read from its body, or else from its headers', () => {
   const body = {
     appName: 'billing',
     instanceId: 'i-1',
@@ -143,7 +143,7 @@ test('entries of Edge keep their service, environment and time', () => {
   expect([...notes]).toEqual([['name_dropped', 'metrics[1]']]);
 });
 
-test('impact metrics are counters and gauges, and a histogram becomes two counters, its count and sum', () => {
+test('impact metrics are counters and gauges, and a histogram is read as two counters: its count and its sum', () => {
   const metric = (name: string, type: string, ...samples: unknown[]) => ({ name, help: '', type, samples });
   const { counters, gauges, notes } = read({
     bucket: null,
@@ -174,7 +174,7 @@ const count = fc.integer({ min: 0, max: 1000 });
 const toggle = fc.record({ yes: count, no: count, variants: fc.dictionary(fc.string(), count) });
 const kinds = fc.constantFrom<UnleashKind>('metrics', 'bulk', 'register');
 
-test('the checks of a flag are yes and no, or its variants if they are more', () => {
+test('the checks of a flag are the sum of yes and no, or of its variants if that sum is larger', () => {
   fc.assert(
     fc.property(toggle, (sent) => {
       const checks = Object.values(readChecks(sent)).reduce((sum, each) => sum + each, 0);
@@ -187,7 +187,7 @@ test('the checks of a flag are yes and no, or its variants if they are more', ()
   );
 });
 
-test('any JSON object is read, and has only counts from 0 and finite values', () => {
+test('any JSON object is accepted, and decodes to positive counts and finite values', () => {
   const parts = fc.record(
     {
       bucket: fc.oneof(
@@ -209,7 +209,7 @@ test('any JSON object is read, and has only counts from 0 and finite values', ()
   );
 });
 
-test('the names of own properties of every object are ordinary flags', () => {
+test('names of built-in object properties are ordinary flag names', () => {
   const toggles = JSON.parse('{"__proto__":{"yes":1},"constructor":{"yes":2}}');
   expect(read({ bucket: { start, stop, toggles } }).usages[0]!.checks.map(({ feature }) => feature)).toEqual([
     '__proto__',
@@ -224,7 +224,7 @@ const head = {
 const check = (n: number) => ({ feature: `flag-${n}`, variant: 'on', checks: n, kind: rowKind.variant });
 const list = <T>(length: number, create: (n: number) => T) => Array.from({ length }, (_, n) => create(n));
 
-test('the chunks of a message are short, and hold everything in it in order', () => {
+test('the chunks of a message are short, and together hold its whole content in order', () => {
   const lengths = fc.array(fc.nat(2500), { maxLength: 5 });
   fc.assert(
     fc.property(lengths, fc.nat(2500), fc.nat(2500), (usages, counters, gauges) => {

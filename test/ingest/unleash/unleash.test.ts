@@ -20,7 +20,7 @@ import {
 const service = opened(startLocal);
 
 describe('POST /api/client/metrics', () => {
-  test('counts a bucket under the environment of its token, and its sender is the service with its SDK', async () => {
+  test('counts a bucket in the environment of its token, and records the service and its SDK as the sender', async () => {
     const shop = await openTestShop(service);
     const headers = { 'unleash-sdk': 'unleash-client-node:6.12.1' };
     const toggles = { checkout: { yes: 12, no: 3, variants: { blue: 7 } } };
@@ -107,7 +107,7 @@ describe('POST /api/client/metrics', () => {
     expect(await counts()).toEqual([1]);
   });
 
-  test('counts nothing of a bucket that is null, or of a registration', async () => {
+  test('counts nothing for a bucket that is null, or for a registration', async () => {
     const shop = await openTestShop(service);
     const bodies = [
       message({}, { bucket: null }),
@@ -181,7 +181,7 @@ describe('POST /api/frontend/client/metrics', () => {
     ]);
   });
 
-  test('a page of another origin is refused, and so is a Backend token, which has leaked', async () => {
+  test('a page of another origin is refused, and a Backend token sent by a page is refused as leaked', async () => {
     const shop = await openTestShop(service);
     const application = `/api/v2/applications/${shop.application}`;
     await manage(service.http, shop.access, 'PATCH', application, 200, { allowedOrigins: [origin] });
@@ -191,14 +191,14 @@ describe('POST /api/frontend/client/metrics', () => {
     expect((await post(service, path, body, { origin })).status).toBe(404);
     const { entries } = await readRefusals(service.http, shop.access, shop.application, 2);
     expect(entries.find(({ code }) => code === 'unknown_key')?.example?.['detail']).toBe(
-      'A Backend key was sent in Authorization by a page or an app. It has leaked; replace it',
+      'A Backend key was sent in Authorization by a page or an app. This key has leaked; replace it',
     );
     expect((await post(service, path, body, { authorization: frontend })).status).toBe(202);
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 1 } });
   });
 });
 
-test('a token that stands for no environment gets 404, at which SDKs back off', async () => {
+test('a token without an environment gets 404, at which SDKs back off', async () => {
   const shop = await openTestShop(service);
   const send = (authorization: string) =>
     post(service, '/client/metrics', message({ checkout: { yes: 1 } }), { authorization });

@@ -85,7 +85,7 @@ test('lists changes by people with the values before and after, latest first', a
   });
 });
 
-test('lists flags, variants and senders that are first seen, and silence', async () => {
+test('lists new flags, variants and senders, and flags that are no longer seen', async () => {
   const { send, read } = await openShop();
   expect(await send({ checkout: { on: [1, 0, 0] }, old: { on: [1, 0, 0] } })).toBe(202);
   await pass(2 * 3_600_000);
@@ -133,7 +133,7 @@ test('lists a period of refusals with its key, senders and end', async () => {
   expect(over.items[0]!.id).toBe(ongoing.items[0]!.id);
 });
 
-test('lists a leaked key once, and notes at the time to which they refer', async () => {
+test('lists a leaked key once, and lists each note at the time to which the note refers', async () => {
   const { id, change, send, read } = await openShop();
   const { key } = await createKey(service.http, access, id, 'Backend');
   await send({ checkout: { on: [1] } });
@@ -149,7 +149,7 @@ test('lists a leaked key once, and notes at the time to which they refer', async
   });
 });
 
-test('lists the steps of a rollout plan once their time has come', async () => {
+test('lists each step of a rollout plan once the step is due', async () => {
   const { change, read } = await openShop();
   await change('POST', '/features', { name: 'checkout' });
   const at = new Date(clock.now() + 3_600_000).toISOString();
@@ -200,7 +200,7 @@ test('pages of the feed neither lose nor repeat items while new items arrive', a
   expect(new Set(paged).size).toBe(paged.length);
 });
 
-test('hides the names of API keys and of former members from those who cannot read the audit log', async () => {
+test('hides the names of API keys and former members from callers who cannot read the audit log', async () => {
   const { change, read } = await openShop();
   await change('POST', '/features', { name: 'checkout' });
   const apiKeys = `/api/v2/teams/${service.credentials.teamId}/api-keys`;

@@ -13,7 +13,7 @@ test.each([
   [usage, { accept: '*/*' }, 'application/json'],
   [`${usage}&format=json`, { accept: 'text/csv' }, 'application/json'],
   [`${usage}&format=csv`, { accept: 'application/json' }, 'text/csv'],
-])('%s with the headers %j has a response of type %s', async (path, headers, type) => {
+])('the response to %s with the headers %j has the type %s', async (path, headers, type) => {
   const registry = await openRegistry();
   registry.see({ f: { checkout: { on: [3, 2, 1] } } });
   const response = await registry.ask('GET', path, undefined, headers);
@@ -25,7 +25,7 @@ test.each([
   ['/measurements?environment=Production', { metric: 'sales', feature: '', value: '5', count: '1' }],
   ['/features', { name: 'checkout', declared: 'false', stale: 'false', description: '' }],
   ['/metrics', { name: 'sales', kind: 'counter', unit: '', declared: 'false' }],
-])('%s has rows as CSV', async (path, row) => {
+])('the response to %s has rows in CSV', async (path, row) => {
   const registry = await openRegistry();
   registry.see({ f: { checkout: { on: [3, 2, 1] } }, m: { sales: 5 } });
   const { text } = await registry.ask('GET', path, undefined, { accept: 'text/csv' });

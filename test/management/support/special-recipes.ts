@@ -240,7 +240,7 @@ function adopted(more: object): object {
   return { token: randomUUID(), type: 'Backend', environment: 'Production', ...more };
 }
 
-/** Disables the webhook of the request, which itself stays the same. */
+/** Disables the webhook of the request. The request itself stays the same. */
 async function disabledWebhook(world: World, { path }: DocumentedRequest): Promise<Partial<DocumentedRequest>> {
   const [webhook = ''] = /.*\/webhooks\/[^/]+/.exec(path) ?? [];
   await ask(world, 'PATCH', webhook, { enabled: false });

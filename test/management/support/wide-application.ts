@@ -2,7 +2,7 @@ import { maxPoints } from '../../../src/reports/usage/report-range.ts';
 import { ask } from './targets.ts';
 import type { World } from './world.ts';
 
-/** The maximum number of series of each kind, with a report on each. */
+/** The maximum number of series of each kind, the route that counts them, and an entry of a report. */
 const kinds = {
   usage: { route: '/api/usage/stats', series: 2_000, entry: { feature: '', enabledCount: 1 } },
   measurements: { route: '/api/metrics', series: 1_000, entry: { metric: '', value: 1 } },

@@ -70,7 +70,7 @@ describe('TLS', () => {
     expect(await said(url(`secure:${right}`, parameters(), host))).toContain(why);
   });
 
-  it('is refused if it is required and the server does not offer it', async () => {
+  it('fails if it is required and the server does not offer it', async () => {
     expect(await said(url(`plain:${right}`, 'sslmode=disable'))).toBe('plain plain');
     expect(await said(url(`secure:${right}`, 'sslmode=disable'))).toContain('(SQLSTATE 28000)');
     const bare = await Postgres.start();
@@ -128,7 +128,8 @@ describe('a configuration error', () => {
   ])('names the %s', async (what, text, why) => {
     const response = await said(text());
     expect(response).toContain(why);
-    // A server can still start, or its name can still resolve soon. The other errors need an administrator.
+    // These errors can disappear: a server can start, and a host name can become resolvable. An administrator must fix
+    // the other errors.
     expect(response).toMatch(['limit of sessions', 'port', 'host'].includes(what) ? /^unreachable: / : /^refused: /);
   });
 });

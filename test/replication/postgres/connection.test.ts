@@ -41,7 +41,7 @@ describe('a statement', () => {
     expect(rowCount).toBe(2);
   });
 
-  it('is refused with its SQLSTATE, and the session continues', async () => {
+  it('fails with its SQLSTATE, and the session continues', async () => {
     const connection = await table();
     const results = await Promise.allSettled([
       connection.query(sql('INSERT INTO t VALUES (1)')),
@@ -159,7 +159,7 @@ it('waits for the running transaction, even if a transaction between them has ti
 });
 
 describe('a connection', () => {
-  /** Starts a relay to the server that counts the round trips: how often the client sends after the server has. */
+  /** Starts a relay to the server that counts round trips: a client sends, and the server responds. */
   async function counting(): Promise<{ url: string; roundTrips: () => number }> {
     let roundTrips = 0;
     let hasServerSpoken = false;
@@ -177,7 +177,7 @@ describe('a connection', () => {
     return { url: relayed, roundTrips: () => roundTrips };
   }
 
-  it('needs only as many round trips as the work awaits', async () => {
+  it('uses one round trip for each awaited step', async () => {
     await table();
     const { url: slow, roundTrips } = await counting();
     const connection = connect(slow);

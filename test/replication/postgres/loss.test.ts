@@ -21,8 +21,8 @@ async function table(): Promise<void> {
 }
 
 /**
- * Returns the row or the reason of a failure: a session with a short deadline can need several attempts on a busy
- * machine.
+ * Returns the row or the reason of a failure: on a busy machine, a session with a short deadline can need several
+ * attempts.
  */
 const trySelect = (connection: Connection) =>
   connection.query({ text: 'SELECT 1' }).then(({ rowCount }) => rowCount, String);
@@ -44,7 +44,7 @@ async function whenWaiting(event: string): Promise<number> {
 }
 
 describe('a lost session', () => {
-  it('is reopened by the next call, and both events are logged', async () => {
+  it('reopens at the next call, and both events are logged', async () => {
     const { log, lines } = keptLog();
     const connection = connect(url, { log });
     await connection.query({ text: 'SELECT 1' });
@@ -89,7 +89,7 @@ describe('a lost session', () => {
     await whenWaiting('SyncRep');
     await postgres.kill();
     expect(await results).toMatchObject([{ reason: { code: 'unknown_outcome' } }, { status: 'rejected' }]);
-    // The second call opens a session, which a server that is just ending can still accept.
+    // The second call opens a session, which a server can accept while it is stopping.
     const message = expect.stringMatching(/ECONNREFUSED|ECONNRESET/);
     await expect(connection.query(count)).rejects.toMatchObject({ code: 'unreachable', message });
     expect(lines.at(-1)).toMatchObject({ level: 'warn', msg: 'PostgreSQL is not available', next: expect.any(String) });
@@ -138,7 +138,7 @@ describe('a deadline', () => {
     postgres.set({ synchronous_standby_names: "'nobody'" });
     await postgres.reload();
     const connection = connect(url, { deadlineMs: 500 });
-    // A call whose session opens too late sends nothing.
+    // A call sends nothing if its session opens too late.
     const catchCode = (call: () => Promise<unknown>) => () => call().catch(({ code }) => code);
     await expect.poll(catchCode(() => connection.transaction((run) => run(insert)))).toBe('unknown_outcome');
     await expect.poll(catchCode(() => connection.query(insert))).toBe('unknown_outcome');
@@ -172,7 +172,7 @@ describe('a commit that the standby did not confirm', () => {
   it.each([
     ['statement', (connection: Connection) => connection.query(insert)],
     ['transaction', (connection: Connection) => connection.transaction((run) => run(insert))],
-  ])('has an unknown result if waiting for the standby is cancelled (%s)', async (_, commit) => {
+  ])('leaves the result unknown if waiting for the standby is cancelled (%s)', async (_, commit) => {
     await table();
     const connection = connect(url);
     await connection.query(count);
@@ -189,7 +189,7 @@ describe('a commit that the standby did not confirm', () => {
 });
 
 describe('an unusable PostgreSQL', () => {
-  it('is contacted again only after a pause', async () => {
+  it('receives another connection only after a pause', async () => {
     const { log, lines } = keptLog();
     let now = 0;
     const connection = connect(`postgres://u@127.0.0.1:1/d`, { log, clock: { monotonic: () => now } });

@@ -11,7 +11,7 @@ function fileWith(text: string, mode = 0o600): string {
   return file;
 }
 
-const wrong = 'it must hold 32 random bytes';
+const wrong = 'it must contain 32 random bytes';
 
 describe('a key file', () => {
   test.each([
@@ -38,7 +38,7 @@ describe('a key file', () => {
     expect(() => readPostgresKey(fileWith(text, mode))).toThrow(why);
   });
 
-  test('is reported as missing without repeating the value, which could be the key itself', () => {
+  test('a missing key file is reported without the configured value, which could be the key itself', () => {
     expect(() => readPostgresKey('/nowhere/key')).toThrow(/^Cannot read --postgres-key-file \(ENOENT\): (?!.*nowhere)/);
   });
 });

@@ -39,7 +39,7 @@ describe('a PostgreSQL URL', () => {
     expect(parsePostgresUrl(url).tls.mode).toBe(mode);
   });
 
-  it('is shown without the password and the parameters', () => {
+  it('omits the password and the parameters when it is shown', () => {
     const url = 'postgres://a%40b:hidden@[::1]:5432,%2Frun:5433/d?options=-c%20x%3Dhidden';
     const shown = showPostgres(parsePostgresUrl(url));
     expect(shown).toBe('postgres://a%40b@[::1]:5432,%2Frun:5433/d');
@@ -76,11 +76,12 @@ describe('a PostgreSQL URL', () => {
     expect(() => parsePostgresUrl(url)).toThrow(PostgresUrlError);
   });
 
-  it('is never shown with any section of the password, whatever its form', () => {
+  it('never shows any section of the password, whatever its form', () => {
     const secret = fc.string({ minLength: 12, maxLength: 12, unit: fc.constantFrom(...'QXZqxz%#?/@:,&=[]') });
     fc.assert(
       fc.property(secret, fc.constantFrom('@h/d', '@h:x/d', '@h', '@h/d?sslmode=x', ''), (password, rest) => {
-        // A fragment of three characters or more would be part of the password: no text of the code has these letters.
+        // Only the password has these letters, so a fragment of three characters or more would be a part of the
+        // password.
         const splitSecret = (text: string) => text.split(/[^QXZqxz]+/).filter((fragment) => fragment.length > 2);
         let said = '';
         let fragments = splitSecret(password);

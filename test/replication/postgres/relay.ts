@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, connect as dial, type Socket } from 'no
 import { onTestFinished } from 'vitest';
 import type { Postgres } from '../../support/postgres.ts';
 
-/** Handles bytes of one side; `pass` forwards them to the other side. */
+/** Handles bytes from one side; `pass` forwards them to the other side. */
 export type RelayHandler = (data: Buffer, pass: () => void, cut: () => void) => void;
 
 /** The handlers of a connection through a relay. */

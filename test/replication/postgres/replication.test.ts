@@ -9,7 +9,7 @@ import { Postgres } from '../../support/postgres.ts';
 import { type PostgresPair, primaryAndStandby } from '../../support/postgres-pair.ts';
 import { connect } from './fixture.ts';
 
-/** Values that PostgreSQL accepts: the number of confirmations, the names, and true if promotions keep all commits. */
+/** Values that PostgreSQL accepts: the number of confirmations, the names, and true if no promotion loses commits. */
 const accepted: [value: string, needed: number, names: string[], isSafe: boolean][] = [
   ['a', 1, ['a'], true],
   ['"a"', 1, ['a'], true],

@@ -27,7 +27,7 @@ const create = (connection: Connection) => connection.transaction((run) => creat
 const check = (connection: Connection, own?: number) => connection.transaction((run) => checkPostgres(run, own));
 
 describe('the tables', () => {
-  it('are created once, all or none, even by two processes at the same time', async () => {
+  it('all tables are created once or none, even by two processes at the same time', async () => {
     const results = await Promise.allSettled([connect(url), connect(url), connect(url)].map(create));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const made = await postgres.query<{ name: string; comment: string | null }>(
@@ -44,7 +44,7 @@ describe('the tables', () => {
     ]);
   });
 
-  it('are in the first schema of the search path', async () => {
+  it('the tables are in the first schema of the search path', async () => {
     await postgres.query('CREATE SCHEMA here', [], url);
     const inSchema = `${url}&options=-c%20search_path%3Dhere`;
     await create(connect(inSchema));
@@ -52,7 +52,7 @@ describe('the tables', () => {
     expect(await check(connect(inSchema))).toMatchObject(identity);
   });
 
-  it('are not used by a role with rights to read only some of them', async () => {
+  it('a role that can read only some of the tables does not use them', async () => {
     await create(connect(url));
     await postgres.query('CREATE ROLE reader LOGIN');
     await postgres.query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader', [], url);
@@ -60,7 +60,7 @@ describe('the tables', () => {
     await expect(reading).rejects.toThrow(/role reader lacks rights on .*fm_head \(INSERT, UPDATE, DELETE\)/);
   });
 
-  it('are refused if fm_engine is empty', async () => {
+  it('the database is refused if fm_engine is empty', async () => {
     const connection = connect(url);
     await create(connection);
     await connection.query({ text: 'DELETE FROM fm_engine' });
@@ -68,7 +68,7 @@ describe('the tables', () => {
       await expect(use(connection)).rejects.toThrow('fm_engine is empty: restore');
   });
 
-  it('are not created by a role without rights', async () => {
+  it('a role without rights creates no tables', async () => {
     await postgres.query('CREATE ROLE guest LOGIN');
     await expect(create(connect(url.replace('postgres@', 'guest@')))).rejects.toMatchObject({ sqlstate: '42501' });
   });
@@ -87,7 +87,7 @@ describe('a layout', () => {
   };
   const next = postgresLayout + 1;
 
-  it('is used by the previous version if it is newer, unless it excludes that version', async () => {
+  it('the previous version uses a newer layout, unless the layout excludes that version', async () => {
     const connection = connect(url);
     await create(connection);
     await expect(check(connection, next)).rejects.toThrow('run flagmeter postgres migrate first');
@@ -100,7 +100,7 @@ describe('a layout', () => {
     await expect(migrate(connection)).rejects.toThrow('use a newer flagmeter');
   });
 
-  it('is not changed while a node that it would exclude runs', async () => {
+  it('the layout is not changed while a node that it would exclude runs', async () => {
     const connection = connect(url);
     await create(connection);
     const node = {
@@ -116,7 +116,7 @@ describe('a layout', () => {
     expect(await migrate(connection, [column, breaking], next + 1)).toMatchObject({ to: next + 1 });
   });
 
-  it('is unchanged after a failed step', async () => {
+  it('a failed step leaves the layout unchanged', async () => {
     const connection = connect(url);
     await create(connection);
     const failing = { ...breaking, statements: ['ALTER TABLE fm_gap DROP COLUMN none'] };
@@ -124,7 +124,7 @@ describe('a layout', () => {
     expect(await check(connection)).toMatchObject({ layout: postgresLayout });
   });
 
-  it('is missing in an empty database', async () => {
+  it('an empty database has no layout', async () => {
     await expect(migrate(connect(url))).rejects.toThrow('run flagmeter postgres init first');
   });
 });

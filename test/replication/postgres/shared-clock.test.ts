@@ -3,7 +3,7 @@ import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
 
 const hour = 3_600_000;
 
-/** Sets up a machine whose clock is an hour ahead, and a PostgreSQL whose responses take the given times. */
+/** Sets up a machine whose clock is an hour ahead, and a PostgreSQL whose responses take given times. */
 function setUp() {
   const postgres = { now: 1_000_000 };
   const machine = { now: postgres.now + hour };
@@ -31,7 +31,7 @@ describe("PostgreSQL's time", () => {
     expect(time.skewMs).toBe(hour - 30);
   });
 
-  it("is the machine's own until PostgreSQL has responded", () => {
+  it("equals the machine's own time until PostgreSQL has responded", () => {
     const { postgres, time } = setUp();
     expect(time.now()).toBe(postgres.now + hour);
   });
@@ -71,7 +71,7 @@ describe("PostgreSQL's time", () => {
       return all;
     }
 
-    it("does not affect the time while the machine's clock does not agree", () => {
+    it("leaves the time unchanged while the machine's clock does not agree", () => {
       const { postgres, machine, time, pass, hear } = jump();
       pass(60_000);
       hear(1, 1);

@@ -6,7 +6,7 @@ import { FairQueue } from '../../../src/runtime/fair-queue.ts';
 
 const begin = { name: 'usage', task: {}, format: 'csv' } as const;
 
-/** Opens a queue over a thread whose exports have the given number of chunks, each with its number as the only byte. */
+/** Opens a queue over a thread whose exports have `chunks` chunks. Each chunk has its number as the only byte. */
 function open(chunks: number, limits?: { idleMs: number; wholeMs: number }, fails?: number) {
   const read = new Map<number, number>();
   const memories = new Map<number, SharedArrayBuffer>();

@@ -12,7 +12,7 @@ export function readExport(
   return readChunks(makeExport(store, { ...request, memory }), memory);
 }
 
-/** Reads the given chunks, which lie in `memory`, in the same way. */
+/** Reads the given chunks from `memory` in the same way. */
 export function* readChunks(chunks: Chunks, memory: SharedArrayBuffer): Generator<Uint8Array, void, undefined> {
   let chunk: Chunk;
   let number = 0;

@@ -90,7 +90,7 @@ test('an export is aborted if its thread dies, and the next one has another thre
   expect((await (await begin()).next())?.length).toBeGreaterThan(0);
 });
 
-// Connections can use up the file descriptors once the service is ready.
+// The pool must open its files at startup, because connections can use up the file descriptors later.
 test('starting the pool waits for the thread to open the store, reports a failure, and reports are refused', async () => {
   const file = join(temporaryDirectory(), 'worker.mjs');
   writeFileSync(file, `throw new Error('Input/output error');`);

@@ -71,7 +71,7 @@ function exported<Name extends ExportName>(store: UsageTables, name: Name, task:
   return { csv: readTable(read('csv')), rows: objects.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
-/** Formats objects as in CSV. The names in these tests start with `=` at most. */
+/** Formats objects as in CSV. Of the special first characters, names in these tests use only `=`. */
 function asTexts(rows: readonly Record<string, unknown>[]): Record<string, string>[] {
   const shown = (value: unknown) =>
     value === null ? '' : typeof value === 'string' ? value.replace(/^=/, "'=") : `${value}`;

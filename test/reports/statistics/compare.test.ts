@@ -4,7 +4,7 @@ import type { Day } from '../../../src/reports/statistics/difference.ts';
 import { createDraws } from './draws.ts';
 import { type Experiment, run } from './experiment.ts';
 
-/** Returns a fortnight of a variant with checks on the first `given` days, which differ a little. */
+/** Returns two weeks of a variant with checks on the first `given` days. The days differ slightly. */
 function createVariant(variant: string, events: number, users = 1000, given = 14): Variant {
   const shift = variant.length % 3;
   const day = (_: unknown, index: number): Day =>

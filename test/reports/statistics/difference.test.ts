@@ -58,7 +58,7 @@ describe('estimateDifference', () => {
     );
   });
 
-  it('is less certain with fewer people', () => {
+  it('returns a less certain result for fewer people', () => {
     const at = (users: number) => estimateDifference({ ...slept[1]!, users }, { ...slept[0]!, users }).standardError;
     expect(at(100)).toBeGreaterThan(at(1000));
     expect(at(1000)).toBeGreaterThan(at(crowd));

@@ -23,7 +23,7 @@ describe("Student's t distribution", () => {
     expect(Math.abs(criticalValue(alpha, degreesOfFreedom) - value)).toBeLessThan(0.0006);
   });
 
-  it('is the Cauchy distribution if it has one degree of freedom, including in the tails', () => {
+  it('equals the Cauchy distribution if it has one degree of freedom, including in the tails', () => {
     for (const t of [0.001, 0.5, 1, 3, 1e3, 1e6])
       expect(twoSidedTail(t, 1)).toBeCloseTo(1 - (2 / Math.PI) * Math.atan(t), 12);
   });
@@ -57,7 +57,7 @@ describe('the χ² distribution', () => {
     expect(Math.abs(upperTail(x, degreesOfFreedom) / p - 1)).toBeLessThan(0.001);
   });
 
-  it('is exponential if it has two degrees of freedom', () => {
+  it('equals the exponential distribution if it has two degrees of freedom', () => {
     for (const x of [0, 0.1, 2, 3.9, 4.1, 50, 300]) expect(upperTail(x, 2) / Math.exp(-x / 2)).toBeCloseTo(1, 12);
   });
 });

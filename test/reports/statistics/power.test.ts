@@ -15,7 +15,7 @@ describe('the detectable difference', () => {
     [0.2, 0.02, 6280],
     [0.1, 0.01, 14128],
     [0.05, 0.005, 29827],
-  ])('has the textbook value: rate %f, effect %f, sample size %d', (rate, difference, each) => {
+  ])('equals the textbook value: rate %f, effect %f, sample size %d', (rate, difference, each) => {
     expect(detectable(people(each, rate), 1000, 0.05)).toBeCloseTo(difference, 3);
   });
 
@@ -43,7 +43,7 @@ describe('the detectable difference', () => {
     );
   });
 
-  it('is reached on the first day that suffices, or never', () => {
+  it('the difference is reached on the first day that suffices, or never', () => {
     const traffic: Traffic = {
       rate: 0.2,
       checks: 5000,

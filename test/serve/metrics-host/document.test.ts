@@ -23,7 +23,7 @@ import { conforms, document, listProblems, openapi, operations } from './documen
 interface Kind {
   readonly operation: string;
   readonly schema: string;
-  /** Throws for requests that the service would refuse. */
+  /** Checks a request. Throws for requests that the service would refuse. */
   check(json: string): void;
   readonly good: readonly PacketRequest[];
   readonly bad: readonly (PacketRequest & { readonly status: number; readonly code: string })[];
@@ -54,13 +54,13 @@ const kinds: readonly Kind[] = [
 ];
 
 describe('the OpenAPI document', () => {
-  test('is valid OpenAPI 3.1', async () => {
+  test('the document is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
   });
 
-  test('has every route of the host, and no other route', () => {
+  test('the document has every route of the host, and no other route', () => {
     const groups: Group[] = [...metricsHost({ maxBody: 1, maxReport: 1 }), metricsDocument, health];
     const endpoints = groups
       .filter((group) => group !== grpcWeb && group !== otlpEndpoints)
@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(made)).toContain('1234 bytes, and 5678 for reports');
   });
 
-  test('has no dangling references', () => {
+  test('the document has no dangling references', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
@@ -87,7 +87,7 @@ describe('the OpenAPI document', () => {
 describe.each(kinds)('$schema', ({ operation, schema, check, good, bad }) => {
   const requests = operations.get(operation)!.requestBody!.content;
 
-  test('accepts its own examples, and so do the checkers', () => {
+  test('the schema and the checkers accept the examples of the schema', () => {
     const examples = Object.values(requests).flatMap(({ examples = {} }) => Object.values(examples));
     expect(examples.length).toBeGreaterThan(1);
     for (const { summary, value } of examples) {
@@ -97,16 +97,16 @@ describe.each(kinds)('$schema', ({ operation, schema, check, good, bad }) => {
     }
   });
 
-  test.each(good)('accepts what the service accepts: $name', (request) => {
+  test.each(good)('the schema accepts what the service accepts: $name', (request) => {
     expect(conforms(schema, parseJson(request))).toBe(true);
   });
 
   const misshapen = bad.filter(({ code }) => ofShape.test(code)).filter(({ name }) => !beyondSchemas.test(name));
-  test.each(misshapen)('refuses what the service refuses: $name', (request) => {
+  test.each(misshapen)('the schema refuses what the service refuses: $name', (request) => {
     expect(conforms(schema, parseJson(request))).toBe(false);
   });
 
-  test.each(bad)('documents $status $code: $name', ({ status, code }) => {
+  test.each(bad)('the document lists status $status and code $code: $name', ({ status, code }) => {
     expect(listProblems(operation).get(code)).toMatchObject({ status, code });
   });
 });
@@ -134,7 +134,7 @@ describe('Mint', () => {
     { identity: 'a', claims: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`n${n}`, n])) },
   ];
 
-  test('accepts its own examples, and so does the checker', () => {
+  test('the schema and the checker accept the examples of the schema', () => {
     const { examples = {} } = operations.get('POST /api/frontend/identities')!.requestBody!.content[
       'application/json'
     ]!;
@@ -144,7 +144,7 @@ describe('Mint', () => {
     }
   });
 
-  test.each(none.map((value) => [value]))('refuses what the service refuses: %j', (value) => {
+  test.each(none.map((value) => [value]))('the schema refuses what the service refuses: %j', (value) => {
     expect(() => checkMint(value)).toThrow(Refusal);
     expect(conforms('Mint', value)).toBe(false);
   });

@@ -174,7 +174,7 @@ describe('GET /swagger/v2/swagger.json', () => {
   const get = (headers: Record<string, string> = {}, service = shops.get('usual')!.service) =>
     fetch(`http://${service.http}/swagger/v2/swagger.json`, { headers });
 
-  test('returns the document, with the listener as its server, for pages of any origin', async () => {
+  test('returns the document for pages of any origin, and names the listener as the server', async () => {
     const response = await get({ origin: 'https://docs.example' });
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
@@ -182,7 +182,7 @@ describe('GET /swagger/v2/swagger.json', () => {
     expect(await response.json()).toEqual({ ...JSON.parse(JSON.stringify(openapi)), servers });
   });
 
-  test('has the public URL as its server if a public URL is set', async () => {
+  test('the document names the public URL as its server if a public URL is set', async () => {
     const service = await startLocal({ args: ['--metrics-url', 'https://in.example/flags', '--max-body', '1000'] });
     const document = (await (await get({}, service)).json()) as { servers: unknown };
     expect(document.servers).toEqual([{ url: 'https://in.example/flags' }]);
@@ -190,7 +190,7 @@ describe('GET /swagger/v2/swagger.json', () => {
     await service.stop();
   });
 
-  test('is not sent again to a client that has cached it', async () => {
+  test('the document is not sent again to a client that has cached it', async () => {
     const etag = (await get()).headers.get('etag')!;
     for (const tag of [etag, `W/${etag}`, `"x", ${etag}`]) {
       const response = await get({ 'if-none-match': tag });

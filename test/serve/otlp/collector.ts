@@ -40,7 +40,7 @@ export interface Metric {
   readonly temporality: string;
 }
 
-/** One push of an application. */
+/** The usage of an application in one push. */
 export interface Usage {
   readonly headers: ReceivedMessage['headers'];
   /** The metrics by name. */

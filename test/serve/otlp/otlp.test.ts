@@ -100,7 +100,7 @@ describe('a collector', () => {
     expect((await get('/healthz', headers as Record<string, string>)).headers.has('traceresponse')).toBe(false);
   });
 
-  it('is logged once as unreachable, while the service continues', async () => {
+  it('an unreachable collector is logged once, while the service continues', async () => {
     collector.status = 400;
     const warnings = () => service.log().split('sending usage to the collector failed').length - 1;
     await vi.waitFor(() => expect(warnings()).toBe(1));
@@ -163,7 +163,7 @@ describe('the trace of a request', () => {
     expect(parts).toMatchObject([{ name: 'wait for commit of accounts' }]);
   });
 
-  it('continues to the receiver of a webhook, with a traceparent', async () => {
+  it('the trace continues at the receiver of a webhook, which gets a traceparent', async () => {
     const statuses = [500, 200];
     const receiver = await openReceiver((response) => response.writeHead(statuses.shift() ?? 200).end());
     const { teamId } = service.credentials;
@@ -184,7 +184,7 @@ describe('the trace of a request', () => {
     });
   });
 
-  it('has no spans and is not propagated if it is not sampled', async () => {
+  it('an unsampled trace has no spans, and requests to other services do not continue it', async () => {
     const receiver = await openReceiver((response) => response.writeHead(204).end());
     const { teamId } = service.credentials;
     const { access } = await ready();

@@ -53,7 +53,7 @@ function write(aggregator: Aggregator, counted: readonly ExpectedCount[], now: n
   aggregator.write(batch.seal());
 }
 
-/** Does one step of upkeep. @returns true if anything was done */
+/** Does one step of upkeep. @returns true if the step changed anything */
 function upkeep({ maintain }: Aggregator, now: number, limit: number): boolean {
   const horizons = horizonsAt(now * minuteMs, retention);
   const step = { task: 'retention', environment, exposureDays: 30, horizons, limit } as const;

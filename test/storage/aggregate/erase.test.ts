@@ -14,7 +14,7 @@ function createDeletion(application: number, environments: readonly number[], wh
   return { application, environments, whole, target, teamId: 'team', requestedAt: now };
 }
 
-/** Fills a store for environments. The number of each application is a tenth of its environments' numbers. */
+/** Fills a store with data of environments. The number of an application is a tenth of its environments' numbers. */
 function fill(store: UsageTables, environments: readonly number[]): void {
   const { write } = createAggregator(store);
   for (const environment of environments) {
@@ -31,7 +31,7 @@ function erase(store: UsageTables, deletion: Deletion, limit: number): number[] 
   return steps;
 }
 
-/** The content of a store that has these environments only. */
+/** Returns the content of a store that has only these environments. */
 async function fillStore(environments: readonly number[]): Promise<string[]> {
   const store = openUsageTables(temporaryDirectory());
   fill(store, environments);
@@ -40,7 +40,7 @@ async function fillStore(environments: readonly number[]): Promise<string[]> {
   return records;
 }
 
-/** Omits messages, which name no application. */
+/** Omits records of messages, which name no application. */
 const withoutMessages = (records: readonly string[]) =>
   records.filter((record) => !/^(messages|cumulative) /.test(record));
 

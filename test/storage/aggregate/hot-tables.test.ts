@@ -91,7 +91,7 @@ test('first seen is the time of the first report, and last seen the latest repor
   await store.lmdb.close();
 });
 
-test('a failed batch does not change when a series was seen, and neither does a roll-up', async () => {
+test('neither a failed batch nor a roll-up changes when a series was seen', async () => {
   const store = temporaryUsage();
   const { write, maintain } = createAggregator(store);
   write(createBatch([{ ordinal: 0, minute: start + 70 }]).seal());

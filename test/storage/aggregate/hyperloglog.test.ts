@@ -12,7 +12,7 @@ describe('HyperLogLog.estimate', () => {
   const sizes = [1, 2, 5].flatMap((digit) => Array.from({ length: 8 }, (_, zeros) => digit * 10 ** zeros));
   const checkpoints = sizes.filter((size) => size <= 10_000_000).sort((a, b) => a - b);
 
-  test('is within 2 % from 1 to 10 million users', () => {
+  test('the estimate is within 2 % of the number of users, from 1 to 10 million', () => {
     const seeds = [1, 2, 3, 4];
     const errors = new Map(seeds.map((seed) => [seed, randomErrors(seed)]));
     const rows = checkpoints.map((users) => {
@@ -58,13 +58,13 @@ describe('HyperLogLog.estimate', () => {
     }
   });
 
-  test('is exact for few users, and 0 for none', () => {
+  test('the estimate is exact for few users, and 0 without users', () => {
     for (const users of [0, 1, 2, 3, 10, 100]) {
       expect(createSketch(Array.from({ length: users }, (_, user) => 1000 + user)).estimate()).toBe(users);
     }
   });
 
-  test('stays finite if every register has its greatest rank', () => {
+  test('the estimate is finite if every register has its greatest rank', () => {
     const sketch = new HyperLogLog();
     const full = { registers: new Uint8Array(registersPerChunk).fill(50) };
     for (let chunk = 0; chunk < 32; chunk++) sketch.mergeChunk(chunk, full);
@@ -79,7 +79,7 @@ describe('HyperLogLog union', () => {
     return encodeSketch(union);
   };
 
-  test('equals the sketch of all users exactly', () => {
+  test('the union equals the sketch of all users exactly', () => {
     fc.assert(
       fc.property(someUsers, someUsers, (a, b) => {
         expect(united(a, b)).toEqual(encodeSketch(createSketch([...a, ...b])));
@@ -88,7 +88,7 @@ describe('HyperLogLog union', () => {
     );
   });
 
-  test('does not depend on the order and on repeated sketches', () => {
+  test('the union does not depend on the order of sketches or on repeated sketches', () => {
     fc.assert(
       fc.property(someUsers, someUsers, someUsers, (a, b, c) => {
         const union = united(a, b, c);
@@ -104,7 +104,7 @@ describe('HyperLogLog union', () => {
     );
   });
 
-  test('does not change its inputs', () => {
+  test('the union does not change its inputs', () => {
     const few = createSketch([1, 2, 3]);
     const union = new HyperLogLog();
     union.merge(few);
@@ -128,7 +128,7 @@ function textbook(users: readonly number[], chunk: number): Uint8Array {
 }
 
 describe('Chunk', () => {
-  test('has the registers of the textbook algorithm, in either form', () => {
+  test('a chunk has the registers of the textbook algorithm, in either form', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
         for (const [chunk, content] of createSketch(users).contents()) {
@@ -157,7 +157,7 @@ describe('Chunk', () => {
     expect(content?.registers?.[0]).toBe(rank);
   });
 
-  test('reports no change when a known user is added, in either form', () => {
+  test('a chunk reports no change when a known user is added, in either form', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
         const sketch = createSketch(users);
@@ -172,7 +172,7 @@ describe('Chunk', () => {
     );
   });
 
-  test('can be restored from its value and added to', () => {
+  test('a restored chunk equals the stored one, and users can be added to it', () => {
     const value = Buffer.alloc(769);
     fc.assert(
       fc.property(someUsers, someUsers, (before, after) => {

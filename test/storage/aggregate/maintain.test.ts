@@ -40,7 +40,7 @@ const event = fc.record({
   value: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
 });
 
-/** Adds events as reported at `now`. Late events go into the bucket that has their time by then. */
+/** Adds events that are reported at `now`. A late event goes into the bucket that contains its time at `now`. */
 function add({ write }: Aggregator, events: readonly Event[], now: number): void {
   const batch = new Batch();
   const horizons = horizonsAt(now, retention);

@@ -30,7 +30,7 @@ export function createSketch(users: Iterable<number>): HyperLogLog {
   return sketch;
 }
 
-/** The stored form of a sketch: equal for equal sketches. */
+/** The stored form of a sketch. Equal sketches have equal forms. */
 export function encodeSketch(sketch: HyperLogLog): ReadonlyMap<number, string> {
   const value = Buffer.alloc(chunkValueBytes);
   return new Map(

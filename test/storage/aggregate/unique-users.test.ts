@@ -81,7 +81,7 @@ test('groups beyond one counting step keep their order', async () => {
   expect(counted.series.size).toBe(600);
 });
 
-test('no series has more users than the whole, and the whole has at most the sum of its series', async () => {
+test('no series has more users than the total, and the total has at most the sum of its series', async () => {
   const property = fc.property(
     fc.array(fc.tuple(fc.nat(1e6), fc.integer({ min: 500, max: 3000 })), { minLength: 2, maxLength: 3 }),
     (parts) => {

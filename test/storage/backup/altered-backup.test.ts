@@ -66,7 +66,7 @@ function rehashed(blocks: readonly Block[]): Buffer {
   return Buffer.concat([magic, ...chunks]);
 }
 
-/** Restores the backup, and returns the largest file size during the restore and the reason of a refusal. */
+/** Restores a backup. @returns the largest file size during the restore, and the reason if the backup was refused */
 async function attempt(backup: Buffer) {
   const target = freshTarget();
   const file = join(dirname(target), 'altered');

@@ -148,7 +148,7 @@ test('a failed or interrupted backup keeps the previous one', async () => {
   });
   await expect(full).rejects.toThrow(`Cannot write ${file}: no space left on device`);
   const tooLarge = writeFileWhole(file, async (sink) => sink.expect?.(2 ** 60));
-  await expect(tooLarge).rejects.toThrow(`Cannot write ${file}: no space left on device (it needs`);
+  await expect(tooLarge).rejects.toThrow(`Cannot write ${file}: no space left on device (the file needs`);
   expect(readFileSync(file).equals(before)).toBe(true);
   expect(readdirSync(dirname(file)).sort()).toEqual(['backup', 'data']);
 });

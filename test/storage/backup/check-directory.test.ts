@@ -34,23 +34,35 @@ const noJson: Change = () => ({ value: Buffer.from('{') });
 
 const ofUsage: readonly (readonly [table: keyof UsageTables & string, change: Change, fault: RegExp])[] = [
   ['counts', cut, /counts .*|do not add up/],
-  ['measurements', longer, /measurements [0-9a-f]+: it is malformed/],
+  ['measurements', longer, /measurements [0-9a-f]+: the record is malformed/],
   ['carried', cut, /it is damaged/],
   ['series', noJson, /series [0-9a-f]+: /],
-  ['seen', cut, /seen [0-9a-f]+: it is malformed/],
-  ['sketches', () => ({ value: Buffer.from([7, 0, 0]) }), /sketches [0-9a-f]+: it is malformed/],
-  ['messages', longer, /messages [0-9a-f]+: it is malformed/],
-  ['cumulative', (value, key) => ({ key: Buffer.concat([key, key]), value }), /cumulative [0-9a-f]+: it is malformed/],
-  ['totals', longer, /totals [0-9a-f]+: it is malformed/],
-  ['identities', () => ({ value: Buffer.alloc(3) }), /identities [0-9a-f]+: it is malformed/],
-  ['identityDays', (value, key) => ({ key: key.fill(0, 0, 4), value }), /identities [0-9a-f]+: it is not in the list/],
-  ['exposures', (value, key) => ({ key: key.fill(9, 4), value }), /exposures [0-9a-f]+: it is not in the list/],
-  ['exposureDays', (value, key) => ({ key: key.fill(0, 0, 4), value }), /exposures [0-9a-f]+: it is not in the list/],
+  ['seen', cut, /seen [0-9a-f]+: the record is malformed/],
+  ['sketches', () => ({ value: Buffer.from([7, 0, 0]) }), /sketches [0-9a-f]+: the record is malformed/],
+  ['messages', longer, /messages [0-9a-f]+: the record is malformed/],
+  [
+    'cumulative',
+    (value, key) => ({ key: Buffer.concat([key, key]), value }),
+    /cumulative [0-9a-f]+: the record is malformed/,
+  ],
+  ['totals', longer, /totals [0-9a-f]+: the record is malformed/],
+  ['identities', () => ({ value: Buffer.alloc(3) }), /identities [0-9a-f]+: the record is malformed/],
+  [
+    'identityDays',
+    (value, key) => ({ key: key.fill(0, 0, 4), value }),
+    /identities [0-9a-f]+: the person is not in the list/,
+  ],
+  ['exposures', (value, key) => ({ key: key.fill(9, 4), value }), /exposures [0-9a-f]+: the person is not in the list/],
+  [
+    'exposureDays',
+    (value, key) => ({ key: key.fill(0, 0, 4), value }),
+    /exposures [0-9a-f]+: the person is not in the list/,
+  ],
   ['senders', noJson, /senders [0-9a-f]+: /],
   [
     'ledger',
     (value) => ({ value: Buffer.from(value.toString().replace('http', 'grpc')) }),
-    /ledger [0-9a-f]+: it is under/,
+    /ledger [0-9a-f]+: the record is under/,
   ],
 ];
 
@@ -81,32 +93,32 @@ test('a count of an unnamed series is found', async () => {
   const value = Buffer.concat([Buffer.from([1, 0, 0, 0]), Buffer.alloc(24)]);
   store.lmdb.transactionSync(() => store.counts.putSync(key, value));
   await store.lmdb.close();
-  expect((await listFaults(data)).join()).toMatch('its series has no name');
+  expect((await listFaults(data)).join()).toMatch('the series has no name');
 });
 
 const ofAccounts: readonly (readonly [TableName, (accounts: AccountTables) => unknown, string])[] = [
   ['teams', ({ teams }) => teams.remove(first(teams)), 'does not exist'],
-  ['users', ({ users }) => users.put('other', users.get(first(users))!), 'it is under another id'],
+  ['users', ({ users }) => users.put('other', users.get(first(users))!), 'the record is under another id'],
   [
     'applicationKeys',
     ({ applicationKeys }) => applicationKeys.put('0', applicationKeys.get(first(applicationKeys))!),
-    'it is under another hash',
+    'the record is under another hash',
   ],
-  ['audit', ({ audit }) => audit.put('7', audit.get(first(audit))!), 'audit 7: it is under another number'],
-  ['sessions', ({ userSessions }) => userSessions.clearAsync(), 'it is missing from the sessions of its user'],
-  ['notes', ({ notes }) => notes.put('x', { at: 1 } as never), 'notes x: it is malformed'],
+  ['audit', ({ audit }) => audit.put('7', audit.get(first(audit))!), 'audit 7: the record is under another number'],
+  ['sessions', ({ userSessions }) => userSessions.clearAsync(), 'the session is missing from the sessions of the user'],
+  ['notes', ({ notes }) => notes.put('x', { at: 1 } as never), 'notes x: the record is malformed'],
   [
     'webhooks',
     async (accounts) => {
       await accounts.numbers.put('webhook', 9);
       await accounts.webhooks.put('x', { id: 'y', number: 1 } as never);
     },
-    'webhooks x: it is under another id',
+    'webhooks x: the record is under another id',
   ],
   [
     'webhookDeliveries',
     ({ webhookDeliveries }) => webhookDeliveries.put('a.07', { webhookId: 'a', number: 8 } as never),
-    'webhookDeliveries a.07: it is under another number',
+    'webhookDeliveries a.07: the record is under another number',
   ],
   ['signingKeys', ({ signingKeys }) => signingKeys.clearAsync(), 'the key that signs tokens is missing'],
   ['numbers', ({ numbers }) => numbers.put('application', 1), 'the sequence of applications is below'],
@@ -140,7 +152,7 @@ test.each(ofAccounts)('damaged records of %s are found', async (_, change, fault
   expect(found).toContain(fault);
 });
 
-test('a directory without its usage is not sound', async () => {
+test('a directory without its usage is rejected', async () => {
   const data = filledDirectory();
   rmSync(join(data, 'usage'), { recursive: true });
   expect(await listFaults(data)).toEqual(['usage/data.mdb: missing']);

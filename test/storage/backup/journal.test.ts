@@ -18,7 +18,7 @@ import { backUp, everythingIn, filledDirectory, findingsIn, steady } from './dat
 
 const people = 100_000;
 
-/** A directory with a server that folds only on demand. `accept` commits a batch with a person. */
+/** Opens a directory with a server that folds only on demand. `accept` commits a batch with a person. */
 async function serving(workers = 1) {
   const data = filledDirectory();
   const lock = lockDataDirectory(data);
@@ -43,7 +43,10 @@ async function serving(workers = 1) {
   return { data, committers, accept, fold, stop };
 }
 
-/** The directory of a server that was killed after accepting batches on each lane and before folding them. */
+/**
+ * Creates the directory of a server that was killed after accepting batches on each lane and before folding the
+ * batches.
+ */
 async function killed(workers = 1): Promise<string> {
   const { data, committers, accept, stop } = await serving(workers);
   for (const lane of committers.keys()) await accept(lane);
@@ -53,7 +56,7 @@ async function killed(workers = 1): Promise<string> {
   return copy;
 }
 
-/** The state of a directory after the next start of a server: unchanged, except that the journal is folded. */
+/** Returns the state of a directory after the next start of a server, which only folds the journal. */
 async function replayed(data: string): Promise<string[]> {
   const copy = join(temporaryDirectory(), 'replayed');
   cpSync(data, copy, { recursive: true });
@@ -64,7 +67,7 @@ async function replayed(data: string): Promise<string[]> {
   return everythingIn(copy);
 }
 
-/** The layout number of a usage store, and true if it refers to a journal. */
+/** Returns the layout number of a usage store, and true if the store refers to a journal. */
 async function readState(data: string) {
   const lmdb = openLmdb(join(data, 'usage'));
   const state = { layout: readLayout(lmdb), hasJournal: readJournalId(lmdb) !== undefined };
@@ -174,7 +177,7 @@ test('a missing journal is reported and not folded', async () => {
   const { isSound, findings } = await findingsIn(data);
   expect(isSound).toBe(false);
   expect(findings.at(-1)).toBe(
-    `${getJournalsDirectory(data)}: missing: the packets of the last seconds before the server ended are lost with it`,
+    `${getJournalsDirectory(data)}: missing: the packets of the last seconds before the server ended are lost`,
   );
   await expect(foldJournals(data, people)).rejects.toThrow(
     `${getJournalsDirectory(data)} is missing. Put the directory back.`,
@@ -242,7 +245,7 @@ test('verify counts the frames missing from the store, and changes nothing', asy
   const lane = (number: number) =>
     expect.stringMatching(
       new RegExp(
-        `^${getJournalsDirectory(data)}/${number}: in order, 1 frame \\([\\d.]+ KiB\\) not yet in the store: `,
+        `^${getJournalsDirectory(data)}/${number}: in order, 1 frame \\([\\d.]+ KiB\\) not yet in the store; `,
       ),
     );
   expect(findings.slice(-2)).toEqual([lane(1), lane(2)]);

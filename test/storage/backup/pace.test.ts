@@ -12,7 +12,7 @@ afterEach(() => {
   }
 });
 
-/** A pace on a stopped clock, next to a service whose commits the test makes. */
+/** Opens a pace on a stopped clock, next to a service. The test makes the commits of the service. */
 function beside({ gentle }: { readonly gentle: boolean }) {
   const state = { now: 1000, commits: 7 };
   const pauses: number[] = [];
@@ -24,7 +24,7 @@ function beside({ gentle }: { readonly gentle: boolean }) {
   return { state, pauses, pace, over };
 }
 
-test('a paced task rests for the same time as it worked if the service wrote during that time', async () => {
+test('a paced task rests as long as it worked if the service wrote during that time', async () => {
   const { state, pace, pauses } = beside({ gentle: true });
   state.now += 1;
   state.commits += 1;

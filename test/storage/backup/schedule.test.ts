@@ -11,7 +11,7 @@ import { filledDirectory, steady } from './data-directory.ts';
 const hour = 3_600_000;
 const begin = Date.parse('2026-01-02T03:04:05Z');
 
-/** A schedule that makes real backups, on a clock that only its own waits advance. */
+/** Runs a schedule that makes real backups. Only the waits of the schedule advance its clock. */
 async function keepFor(
   hours: number,
   options: { folder?: string; data?: string; keep?: number; from?: number; remove?: Destination['remove'] } = {},
@@ -58,7 +58,7 @@ test('the interval after a restart starts at the latest backup', async () => {
   expect(second.names).toEqual([backupName(begin), backupName(begin + 24 * hour)]);
 });
 
-test('other files at the destination stay, and so do files whose names do not match the pattern', async () => {
+test('other files at the destination remain, and so do files whose names do not match the pattern', async () => {
   const first = await keepFor(1);
   for (const name of ['notes.txt', 'flagmeter-old.backup', `${backupName(begin)}.99.tmp`])
     writeFileSync(join(first.folder, name), '');
@@ -84,7 +84,7 @@ test('a directory with the name of a backup is not removed', async () => {
   expect(names).toEqual([old, `${old}.99.tmp`, backupName(begin + 48 * hour)]);
 });
 
-test('a missing directory is not created, because its volume is possibly not mounted', async () => {
+test('a missing directory is not created, because its volume can be unmounted', async () => {
   const folder = join(temporaryDirectory(), 'mount/backups');
   await expect(folderDestination(folder).names()).rejects.toThrow(
     `Cannot write backups to ${folder}: no such directory; create it, or mount its volume`,

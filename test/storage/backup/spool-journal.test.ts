@@ -51,7 +51,7 @@ test('verify counts the frames missing from the spool', async () => {
   const data = await killedNode();
   const { isSound, findings } = await findingsIn(data);
   expect(isSound).toBe(true);
-  expect(findings.at(-1)).toMatch(/journal\/spool: in order, 2 frames \([\d.]+ KiB\) not yet in the store: /);
+  expect(findings.at(-1)).toMatch(/journal\/spool: in order, 2 frames \([\d.]+ KiB\) not yet in the store; /);
 });
 
 test('verify reports damage to the journal of a spool', async () => {

@@ -5,7 +5,7 @@ import { type LedgerRow, LedgerTotals } from '../../../src/storage/commit/batch.
 const rows: readonly LedgerRow[] = [0, 1, 2].map((hour) => ({ application: 1, hour, subject: '[]' }));
 
 const add = fc.record({ row: fc.constantFrom(...rows), at: fc.nat(1000), detail: fc.option(fc.string()) });
-/** A commit of the waiting rows. It succeeds, or fails and restores them after others were added. */
+/** A commit of the waiting rows. A failed commit restores the rows after other rows were added. */
 const commit = fc.record({ fails: fc.boolean(), between: fc.array(add, { maxLength: 3 }) });
 
 test('every count reaches the disk once, with the latest time, whichever commits fail', () => {

@@ -24,7 +24,7 @@ test('the delay of a commit starts with its first packet, and later packets join
   expect(heard).toEqual([3]);
 });
 
-test('the delay ends with the packet that completes the siblings', async () => {
+test('the delay ends when the last of the siblings has sent its packet', async () => {
   const { begun, heard, send, time } = openLane(10, delayed);
   send(3);
   await turn();

@@ -72,7 +72,7 @@ test('a batch that cannot be folded stops the service, and the error at the next
   await store.lmdb.close();
 });
 
-test('the folding thread holds no reader between its tasks', async () => {
+test('the folding thread has no open reader between its tasks', async () => {
   const data = temporaryDirectory();
   const store = openUsageTables(data);
   const [committer] = await startTestCommitters(store, data);

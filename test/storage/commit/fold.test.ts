@@ -49,7 +49,7 @@ function counted(store: UsageTables) {
 
 const encodeBody = (envelope: Envelope) => Buffer.concat(encodeEnvelope(envelope));
 
-/** The envelopes that a fold reads. Batches of several threads that were written at the same time share a frame. */
+/** Returns the envelopes that a fold reads. Batches that several threads wrote at the same time share a frame. */
 function inFrames(steps: readonly (Step & { readonly joins: boolean })[], envelopes: readonly Envelope[]) {
   const frames: { bodies: Buffer[]; forgets: boolean }[] = [];
   for (const [index, { joins, mints, forgets }] of steps.entries()) {
@@ -111,5 +111,5 @@ test('a fold of any groups of frames, with failures, results in the same store a
 test('a frame of a later version is rejected', () => {
   const [body] = encodeEnvelope(sealed([{ packets: [], mints: false, forgets: false }])[0]!);
   body![0] = 4;
-  expect(() => decodeEnvelope(body!)).toThrow('a later version of flagmeter wrote it, in version 4');
+  expect(() => decodeEnvelope(body!)).toThrow('a later version of flagmeter wrote the frame, in version 4');
 });

@@ -14,7 +14,7 @@ const threads = [0, 1, 2, 3];
 const segmentSize = 12_288;
 const bell = new Int32Array(new SharedArrayBuffer(4));
 
-/** Some threads pass a batch each, and the journal's thread appends them. */
+/** A step: some threads pass a batch each, and the journal's thread appends the batches. */
 interface Step {
   readonly batches: readonly { readonly thread: number; readonly size: number }[];
   /** A fault of one of the next operations of the file system, and whether the power then fails. */

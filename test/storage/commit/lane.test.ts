@@ -80,7 +80,7 @@ test('a few packets with large memory are split over several commits', async () 
   expect(heard).toEqual([1, 1, 1]);
 });
 
-test('an application that fills batches does not delay the packet of another, which joins the first batch', async () => {
+test('an application that fills batches does not delay a packet of another application in the first batch', async () => {
   const { lane, begun } = openLane();
   lane.submit(1, large);
   await turn();

@@ -139,7 +139,7 @@ const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', '__proto__', surplusName, 
 const step = fc.oneof(
   fc.record({ kind: fc.constant('variant' as const), name, variant: name }),
   fc.record({ kind: fc.constant('metric' as const), name, variant: name }),
-  // Reports also create these, on the main thread only.
+  // Reports also create these kinds of series, on the main thread only.
   fc.record({ kind: fc.constant('feature' as const), name, variant: name }),
   fc.record({ kind: fc.constant('featureMetric' as const), name, variant: name }),
   fc.record({ kind: fc.constant('learn' as const), count: fc.nat(4) }),

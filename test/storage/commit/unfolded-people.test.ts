@@ -60,7 +60,7 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-/** Applies a change to tables directly, as the fold does. */
+/** Applies a change to tables directly, as a fold does. */
 function applyTo(tables: IdentityTables, [kind, person, serial]: Step): void {
   if (kind === 'mint') putHashedMint(tables, createMint(person, serial));
   else if (kind === 'use') putHashedUse(tables, createUse(person, serial));
@@ -111,7 +111,7 @@ describe('UnfoldedPeople', () => {
     );
   });
 
-  test('does not read the record of a person whose id was minted, until the id is looked up', () => {
+  test('the record of a person whose id was minted is not read until the id is looked up', () => {
     const base = openTables();
     const people = new UnfoldedPeople(base);
     people.add(createEnvelope(['mint', 1, 1]));

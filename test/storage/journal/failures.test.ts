@@ -29,7 +29,7 @@ function catchFailure(append: () => unknown): JournalWriteError {
 }
 
 describe('JournalWriter.append', () => {
-  it('makes one write, up to the end of a page, and one sync', () => {
+  it('an append makes one write, up to the end of a page, and one sync', () => {
     const { disk, writer } = makeJournal();
     for (const size of [0, 1, 100, 3_000, 5_000]) {
       const before = disk.operations.length;
@@ -63,7 +63,7 @@ describe('JournalWriter.append', () => {
     }
   });
 
-  it.each([0, 0.4, 0.99])('refuses its frame on a full disk, and the next frame takes its place', (drawn) => {
+  it.each([0, 0.4, 0.99])('a full disk refuses the frame, and the next frame takes its place', (drawn) => {
     const made = makeJournal(() => drawn);
     made.writer.append(body(1));
     failNext(made, ['write', 'sync'], ['ENOSPC']);
@@ -79,7 +79,7 @@ describe('JournalWriter.append', () => {
     ['the flush and the flush of the invalid header fail', [undefined, 'EIO', undefined, 'EIO']],
   ];
 
-  it.each(bothFail)('refuses its frame if %s, wherever the bytes of the frame are', (_, faults) => {
+  it.each(bothFail)('the frame is refused if %s, wherever its bytes are', (_, faults) => {
     for (const drawn of [0, 0.4, 0.99]) {
       const made = makeJournal(() => drawn);
       made.writer.append(body(1));
@@ -96,7 +96,7 @@ describe('JournalWriter.append', () => {
     }
   });
 
-  it.each(bothFail)('has an unknown result if %s, and the directory cannot be synced', (_, faults) => {
+  it.each(bothFail)('the result is unknown if %s, and the directory cannot be synced', (_, faults) => {
     const made = makeJournal();
     failNext(made, ['write', 'sync', 'syncDirectory'], [...faults, 'EIO']);
     const failure = catchFailure(() => made.writer.append(body(1)));
@@ -106,7 +106,7 @@ describe('JournalWriter.append', () => {
     );
   });
 
-  it('never yields a frame that a replay did not find, although the frame is on disk', () => {
+  it('a frame that a replay did not find is never returned, although it is on disk', () => {
     let drawn = 0.99;
     const made = makeJournal(() => drawn);
     made.writer.append(body(1));
@@ -126,7 +126,7 @@ describe('JournalWriter.append', () => {
     expect(bodies).toEqual([createBody(1).length, 50]);
   });
 
-  it('continues after a power loss has removed a frame that a replay found in the page cache', () => {
+  it('appends continue after a power loss has removed a frame that a replay found in the page cache', () => {
     const made = makeJournal();
     failNext(made, ['sync'], ['kill']);
     expect(() => made.writer.append(body(1))).toThrow('killed');
@@ -138,7 +138,7 @@ describe('JournalWriter.append', () => {
     expect(replay(made.journal, 1)).toEqual([2]);
   });
 
-  it('fails if the directory was removed', () => {
+  it('an append fails if the directory was removed', () => {
     const directory = mkdtempSync(join(tmpdir(), 'journal-'));
     const journal = { files: journalDirectory(directory), id: Buffer.alloc(16), segmentSize };
     const writer = new JournalWriter(journal, 0);
@@ -152,7 +152,7 @@ describe('beginning a segment', () => {
   /** Operations of an append that begins a segment. */
   const count = 13;
 
-  it('refuses the frame, and does not affect the other frames, if any operation fails', () => {
+  it('the frame is refused, and other frames are unaffected, if any operation fails', () => {
     for (let at = 1; at <= count; at++) {
       const made = writeFrames(2);
       for (const _ of prepareSpare(made.journal));
@@ -168,7 +168,7 @@ describe('beginning a segment', () => {
     }
   });
 
-  it('writes its header, even if another thread puts a spare of the same name there', () => {
+  it('the header is written even if another thread creates a spare of the same name', () => {
     const { disk, journal, writer } = writeFrames(2);
     disk.remove('spare-0000000000');
     const other = prepareSpare(journal);
@@ -186,7 +186,7 @@ describe('beginning a segment', () => {
     expect(replay(journal)).toEqual([1, 2, 3]);
   });
 
-  it('succeeds in a recycled segment whose new name is not on disk yet', () => {
+  it('an append succeeds in a recycled segment whose new name is not on disk yet', () => {
     const made = writeFrames(4);
     made.disk.remove('spare-0000000000');
     recycle(made.journal, 2);
@@ -207,7 +207,7 @@ it('the writer of a store that is ahead of the journal appends frames after the 
 });
 
 describe('a full disk', () => {
-  it('makes the preparation of a spare and later appends fail until there is space again', () => {
+  it('preparing a spare and later appends fail until there is space again', () => {
     const { disk, journal, writer } = writeFrames(2);
     disk.remove('spare-0000000000');
     for (const free of [0, 1, 4_096, segmentSize - 1]) {
@@ -222,13 +222,13 @@ describe('a full disk', () => {
     expect(replay(journal)).toEqual([1, 2, 3]);
   });
 
-  it('does not prevent a process from starting on the spare of the previous process', () => {
+  it('a process starts on the spare of the previous process', () => {
     const { disk, journal } = writeFrames(2);
     disk.capacity = 2 * segmentSize;
     expect(new JournalWriter(journal, 2).append(body(3))).toBe(3);
   });
 
-  it('prevents a process without a spare from starting until there is space', () => {
+  it('a process without a spare does not start until there is space', () => {
     const { disk, journal } = writeFrames(2);
     disk.remove('spare-0000000000');
     disk.capacity = segmentSize;
@@ -238,7 +238,7 @@ describe('a full disk', () => {
     expect(new JournalWriter(journal, 2).append(body(3))).toBe(3);
   });
 
-  it('has no remains of a spare whose preparation was abandoned or killed', () => {
+  it('no bytes remain of a spare whose preparation was abandoned or killed', () => {
     const { disk, journal } = makeJournal();
     const preparing = prepareSpare(journal);
     preparing.next();

@@ -15,7 +15,7 @@ export interface FramesOnDisk {
 export const segmentSize = 12_288;
 export const sizeOfFrame = 3_024;
 
-/** The body of a frame. Two bodies never differ in a few bytes only. */
+/** The body of a frame. The bodies of two frames differ in more than a few bytes. */
 export function createBody(sequence: number): string {
   return `${sequence}:`.padEnd(sizeOfFrame - 16, String.fromCharCode(97 + (sequence % 26)));
 }

@@ -36,12 +36,12 @@ describe.each<[string, number, () => FramesOnDisk]>([
     return replay(made.journal, 4);
   }
 
-  it('is returned while it is whole', () => {
+  it('the last frame is returned if it is whole', () => {
     expect(replay(made.journal, 4)).toEqual([5, 6]);
     expect(made.disk.contents(name)).toEqual(whole);
   });
 
-  it('is not returned, and is reported as incomplete, if any of its bytes differs', () => {
+  it('the last frame is reported as incomplete and not returned if any of its bytes differs', () => {
     for (const at of offsets) {
       const found = replayAltered((bytes) => {
         bytes[at]! ^= 1 << (at % 8);
@@ -54,7 +54,7 @@ describe.each<[string, number, () => FramesOnDisk]>([
     }
   });
 
-  it('is not reported as incomplete if it is whole, was not begun, or was refused', () => {
+  it('a last frame that is whole, was not begun, or was refused is not reported as incomplete', () => {
     expect(incompleteIn(made.journal)).toBeUndefined();
     replayAltered((bytes) => bytes.fill(0, begin, begin + 16));
     expect(incompleteIn(made.journal)).toBeUndefined();
@@ -65,7 +65,7 @@ describe.each<[string, number, () => FramesOnDisk]>([
     ['zeros', () => new Uint8Array(length)],
     ['an older frame', () => olderFrame],
     ['noise', () => Uint8Array.from({ length }, (_, index) => (index * 7_919) >> 3)],
-  ])('is not returned if it ends at any byte, followed by %s', (_, before) => {
+  ])('a last frame that ends early at any byte, followed by %s, is not returned', (_, before) => {
     for (const at of offsets) {
       const rest = before().subarray(at - begin);
       const found = replayAltered((bytes) => {
@@ -76,14 +76,14 @@ describe.each<[string, number, () => FramesOnDisk]>([
     }
   });
 
-  it('is reported as damaged if the file ends at any of its bytes', () => {
+  it('the last frame is reported as damaged if the file ends at any of its bytes', () => {
     for (const at of offsets)
       expect(() => replayAltered((bytes) => bytes.slice(0, at))).toThrow(
         `Cannot read journal segment /journal/${name} at offset ${at}: it has ${at} bytes instead of`,
       );
   });
 
-  it('is replaced by the frame that the next process appends', () => {
+  it('the next process replaces the damaged frame by its first frame', () => {
     const { disk, journal } = made;
     expect(replayAltered((bytes) => bytes.fill(0, begin + 100))).toEqual([5]);
     appendFrames(journal, new JournalWriter(journal, 5), 6, 7);

@@ -120,7 +120,7 @@ export class LossyDisk implements JournalFiles {
     }
   }
 
-  /** Changes a file durably, without the knowledge of the journal. */
+  /** Changes a file durably, bypassing the journal. */
   alter(name: string, change: (bytes: Uint8Array) => Uint8Array): void {
     const inode = this.#entries.get(name)!;
     inode.seen = change(inode.seen.slice());

@@ -13,7 +13,7 @@ export interface Step {
   readonly action: 'append' | 'read' | 'fold' | 'forget' | 'prepare' | 'recycle' | 'restart' | 'stop';
   /** The size of a frame, or the number of frames to fold. */
   readonly amount: number;
-  /** The troubles during this step, and then during each startup that follows. */
+  /** The troubles during this step, followed by the troubles of each startup after it. */
   readonly troubles: readonly Trouble[];
 }
 
@@ -37,7 +37,7 @@ export class Schedule {
   readonly #disk: LossyDisk;
   readonly #journal: Journal;
   readonly #random: () => number;
-  /** The bodies that were read or acknowledged, in order. They must stay. */
+  /** The bodies that were read or acknowledged, in order. A replay must return all of these bodies. */
   #settled: string[] = [];
   /** The body of a frame that is possibly in the journal. */
   #unknown: string | undefined;
@@ -64,7 +64,7 @@ export class Schedule {
     },
   };
 
-  /** @param lies selects operations that do nothing. It is a control, whose schedules must fail */
+  /** @param lies selects operations that do nothing. Schedules with such operations are a control and must fail */
   constructor(seed: number, lies: (operation: Operation) => boolean = () => false) {
     this.#random = seededRandom(seed);
     this.#disk = new LossyDisk(this.#random);
@@ -187,7 +187,7 @@ export class Schedule {
   }
 }
 
-/** Compares as `toEqual` does, which would take most of the time of a schedule. */
+/** Compares as `toEqual` does, but faster: `toEqual` would take most of the time of a schedule. */
 function expectSame(found: readonly string[], wanted: readonly string[]): void {
   const isSame = found.length === wanted.length && found.every((body, index) => body === wanted[index]);
   if (!isSame) expect(found).toEqual(wanted);

@@ -35,7 +35,7 @@ describe.each<[string, () => JournalFiles]>([
       return target.toString('utf8', 0, files.open(name, 'read').read(target, 0));
     };
 
-    it('is read from an offset to its end', () => {
+    it('a file is read from an offset to its end', () => {
       write('a', '0123456789');
       const target = Buffer.alloc(8);
       expect(files.open('a', 'read').read(target, 4)).toBe(6);
@@ -43,14 +43,14 @@ describe.each<[string, () => JournalFiles]>([
       expect(files.open('a', 'read').read(target, 10)).toBe(0);
     });
 
-    it('grows when it is written beyond its end', () => {
+    it('a file grows when it is written beyond its end', () => {
       const file = write('a', 'ab');
       expect(file.write(Buffer.from('c'), 3)).toBe(1);
       expect(read('a')).toBe('ab\0c');
       expect(files.size('a')).toBe(4);
     });
 
-    it('keeps its content if it is opened for writing, and is empty if it is created again', () => {
+    it('a file keeps its content if it is opened for writing, and is empty if it is created again', () => {
       write('a', 'ab');
       files.open('a', 'write').write(Buffer.from('c'), 0);
       expect(read('a')).toBe('cb');
@@ -58,7 +58,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(read('a')).toBe('');
     });
 
-    it('replaces another file when it is renamed', () => {
+    it('a renamed file replaces another file', () => {
       write('a', 'new');
       write('b', 'old');
       files.rename('a', 'b');
@@ -67,7 +67,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(files.list()).toEqual(['b']);
     });
 
-    it('is missing after it was removed', () => {
+    it('a removed file is missing', () => {
       write('a', 'x');
       files.remove('a');
       files.remove('a');
@@ -78,7 +78,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(() => files.rename('a', 'b')).toThrow('ENOENT');
     });
 
-    it('knows whether it is still at its path', () => {
+    it('an open file knows whether its path still leads to it', () => {
       const file = write('a', 'x');
       file.checkPlace();
       write('b', 'y');
@@ -100,7 +100,7 @@ describe.each<[string, () => JournalFiles]>([
         expect(writer.append([Buffer.from(text(sequence))])).toBe(sequence);
     };
 
-    it('is read while it is written', () => {
+    it('the journal is read while it is written', () => {
       const writer = new JournalWriter(journal, 0);
       const reader = new JournalReader(journal, 0);
       append(writer, 1, 2);
@@ -112,14 +112,14 @@ describe.each<[string, () => JournalFiles]>([
       expect(reader.position).toEqual(writer.position);
     });
 
-    it('is read by a reader that was opened before the first segment', () => {
+    it('a reader that was opened before the first segment reads the journal', () => {
       const reader = new JournalReader(journal, 7);
       expect(texts(reader)).toEqual([]);
       append(new JournalWriter(journal, 7), 8, 8);
       expect(texts(reader, 8)).toEqual([text(8)]);
     });
 
-    it('is read again after any frame', () => {
+    it('the journal is read again after any frame', () => {
       const writer = new JournalWriter(journal, 0);
       for (let from = 1; from < 7; from += 2, prepare()) append(writer, from, from + 1);
       writer.close();
@@ -130,22 +130,25 @@ describe.each<[string, () => JournalFiles]>([
       }
     });
 
-    it.each([-24, -16, -8, 0, 8])('is read in chunks, with a frame that ends %i bytes after a chunk', (distance) => {
-      journal = { ...journal, segmentSize: 4 * chunk };
-      const lengths = [chunk - 16 + distance, 5_000, 2 * chunk, 700_000];
-      const writer = new JournalWriter(journal, 0, journal.segmentSize);
-      for (const [index, length] of lengths.entries()) writer.append([Buffer.alloc(length, index)]);
-      const reader = new JournalReader(journal, 0);
-      for (let round = 0; round < 2; round++) {
-        const found = [...reader.frames()].map(({ body }) => [body[0], body.at(-1), body.length]);
-        expect(found).toEqual(round === 0 ? lengths.map((length, index) => [index, index, length]) : []);
-      }
-      expect([...new JournalReader(journal, 0).frames()]).toHaveLength(4);
-      files.open('0000000001.segment', 'write').write(Buffer.alloc(20), 4_096);
-      expect(() => [...new JournalReader(journal, 0).frames()]).toThrow(
-        'at offset 4096: frame 1 is damaged, and frame 2 follows',
-      );
-    });
+    it.each([-24, -16, -8, 0, 8])(
+      'the journal is read in chunks, with a frame that ends %i bytes after a chunk',
+      (distance) => {
+        journal = { ...journal, segmentSize: 4 * chunk };
+        const lengths = [chunk - 16 + distance, 5_000, 2 * chunk, 700_000];
+        const writer = new JournalWriter(journal, 0, journal.segmentSize);
+        for (const [index, length] of lengths.entries()) writer.append([Buffer.alloc(length, index)]);
+        const reader = new JournalReader(journal, 0);
+        for (let round = 0; round < 2; round++) {
+          const found = [...reader.frames()].map(({ body }) => [body[0], body.at(-1), body.length]);
+          expect(found).toEqual(round === 0 ? lengths.map((length, index) => [index, index, length]) : []);
+        }
+        expect([...new JournalReader(journal, 0).frames()]).toHaveLength(4);
+        files.open('0000000001.segment', 'write').write(Buffer.alloc(20), 4_096);
+        expect(() => [...new JournalReader(journal, 0).frames()]).toThrow(
+          'at offset 4096: frame 1 is damaged, and frame 2 follows',
+        );
+      },
+    );
 
     it('refuses a frame while no spare is ready, and accepts it afterwards', () => {
       const writer = new JournalWriter(journal, 0);

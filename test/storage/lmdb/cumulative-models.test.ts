@@ -4,7 +4,7 @@ import { digestBytes } from '../../../src/storage/commit/records.ts';
 import { interval } from '../../support/cumulative.ts';
 import { openStore, start, type Totals } from '../../support/cumulative-store.ts';
 
-/** A step of a process in one interval: it counts, then sends, and possibly misses the response. */
+/** A step of a process in one interval. The process counts, sends a message, and possibly misses the response. */
 const step = fc.record({
   process: fc.nat(3),
   counted: fc.dictionary(fc.constantFrom('a/yes', 'a/no', 'b/yes'), fc.integer({ min: 1, max: 9 }), { minKeys: 1 }),
@@ -55,7 +55,7 @@ test('each check counts once, even if requests, responses and servers are lost',
   );
 });
 
-test('no check is lost of sibling processes with equal identities and starts', () => {
+test('no check of sibling processes with equal identities and starts is lost', () => {
   const checks = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 8 });
   const delay = fc.oneof(fc.nat(1), fc.nat(interval / 2));
   const delays = fc.array(delay, { minLength: 8, maxLength: 8 });

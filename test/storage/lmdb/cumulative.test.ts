@@ -188,7 +188,7 @@ describe('a registration', () => {
   const unnamed = { sender, repeats: repeats.never, ...unknownInterval };
   const registration = (more: Partial<CumulativeMessage>) => ({ identity: sender, sender, length: 0, ...more });
 
-  test('states the SDK and the interval of messages that state neither', async () => {
+  test('a registration states the SDK and the interval of messages that do not state these', async () => {
     const store = openStore();
     store.send({}, start, registration({ repeats: repeats.whole, interval: interval / 4 }));
     await store.restart();
@@ -197,14 +197,14 @@ describe('a registration', () => {
     expect(store.sums()).toEqual({ 'a/yes': 7 });
   });
 
-  test('makes similar messages count in full if it states that its SDK never repeats a bucket', () => {
+  test('a registration of an SDK that never repeats a bucket makes similar messages count in full', () => {
     const store = openStore();
     store.send({}, start, registration({ repeats: repeats.never }));
     for (const _ of [1, 2]) store.send({ 'a/yes': 5 }, start, { ...unnamed, repeats: repeats.whole });
     expect(store.sums()).toEqual({ 'a/yes': 10 });
   });
 
-  test('is remembered until its sender stops sending', () => {
+  test('a registration is remembered until its sender stops sending', () => {
     const store = openStore();
     store.send({}, start, registration({ repeats: repeats.withoutVariants, interval }));
     const step = cumulativeLifeMs * 0.7;

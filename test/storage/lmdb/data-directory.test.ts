@@ -93,8 +93,8 @@ test('missing accounts are not recreated if usage exists', async () => {
 });
 
 /**
- * Puts and deletes records of all sizes, some too long for a page. Returns the number of times that the file ended
- * before its last page.
+ * Puts and deletes records of all sizes; some records need several pages. @returns the number of times that the file
+ * ended before its last page
  */
 function workOn(data: string, lmdb: LmdbEnvironment, tables: readonly Table[]): number {
   const random = seededRandom(1);

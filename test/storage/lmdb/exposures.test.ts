@@ -98,7 +98,7 @@ test('a sweep removes exactly the expired exposures', async () => {
   );
 });
 
-test('a sweep visits at most its limit of people, and each of them once', async () => {
+test('a sweep visits at most its limit of people, and each person once', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     for (let person = 1; person <= 5; person++) see(store, createKey(person), 0, start);
@@ -111,7 +111,7 @@ test('a sweep visits at most its limit of people, and each of them once', async 
   expect(readExposures(store, createKey(2))).toBeUndefined();
 });
 
-test('removed people make room for others', async () => {
+test('removed people free space for others', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     for (const person of [1, 2]) see(store, createKey(person), 0, start);

@@ -73,7 +73,7 @@ test('replacing an id does not extend its lifetime', async () => {
   expect(findEnd(store, 'ann', 1)).toBe(start + ttl);
 });
 
-test('mints of one identity in one transaction follow one another', async () => {
+test('two ids minted for one identity in one transaction are linked', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     for (const n of [1, 2, 3]) mint(store, 'ann', n);
@@ -94,7 +94,7 @@ test('equal identities in two applications are independent', async () => {
   expect(getProfile(store, 'ann', 2)).toBeUndefined();
 });
 
-test('use extends the lifetime of an id, unless it was replaced or never minted', async () => {
+test('use extends the lifetime of an id, unless the id was replaced or never minted', async () => {
   const store = temporaryUsage();
   const expiresAt = start + 40 * day;
   transact(store, () => {

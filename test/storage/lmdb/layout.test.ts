@@ -26,12 +26,12 @@ import { backUp, steady } from '../backup/data-directory.ts';
 const fixtures = fixtureNames();
 
 describe('data directories of past layouts', () => {
-  it('have a fixture for each layout', () => {
+  it('every past layout has a fixture', () => {
     const wanted = [accountsLayout, usageLayout].map(currentLayout);
     expect(fixtures.length).toBeGreaterThanOrEqual(Math.max(...wanted));
   });
 
-  it('have records in every table of this version, in the latest fixture', async () => {
+  it('the latest fixture has records in every table of this version', async () => {
     const data = `${freshDirectory()}/data`;
     unpack(fixtures.at(-1)!, data);
     const hint = 'make a fixture that fills these tables: see src/storage/lmdb/README.md';
@@ -97,7 +97,7 @@ const listCells = (lmdb: LmdbEnvironment, table: string) =>
   Array.from(openTable(lmdb, table).getRange(), ({ key, value }) => `${key.toString('hex')} ${value.toString('hex')}`);
 
 describe('a store of an earlier layout', () => {
-  it('is migrated step by step, and its original file is kept', async () => {
+  it('an earlier layout is migrated step by step, and its original file is kept', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const before = readFileSync(`${data}/usage/data.mdb`);
@@ -119,7 +119,7 @@ describe('a store of an earlier layout', () => {
     await again.close();
   });
 
-  it('stays at the last completed step if a step fails, and continues from there', async () => {
+  it('a migration stops at the last completed step if a step fails, and continues from there', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const [first, second] = later.steps as [Layout['steps'][0], Layout['steps'][0]];
@@ -144,7 +144,7 @@ describe('a store of an earlier layout', () => {
     await lmdb.close();
   });
 
-  it('is rejected next to a service until the service has migrated it', async () => {
+  it('an earlier layout is rejected next to a service until the service has migrated it', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const next: Layout = { store: 'accounts', steps: [() => {}] };
@@ -157,7 +157,7 @@ describe('a store of an earlier layout', () => {
 });
 
 describe.each([accountsLayout, usageLayout])('a later layout of $store', (layout) => {
-  it('is rejected by name, and not changed', async () => {
+  it('a later layout is rejected by name, and not changed', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const lmdb = openLmdb(`${data}/${layout.store}`);

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 
 const main = fileURLToPath(new URL('../../../dist/node/main.js', import.meta.url));
 
-/** Starts `serve` of the Node build; returns its first line. */
+/** Starts `serve` of the Node build. Returns the first line of the output. */
 async function serve(data: string): Promise<{ child: ChildProcess; said: string }> {
   const listen = [...freePorts, '--log-level', 'error'];
   const child = spawn(process.execPath, [main, 'serve', '--data', data, ...listen], { stdio: 'pipe' });
@@ -22,14 +22,14 @@ async function serve(data: string): Promise<{ child: ChildProcess; said: string 
 }
 
 describe('a data directory between processes', () => {
-  it('is locked by exactly one of many processes that start at the same time', async () => {
+  it('exactly one of many processes that start at the same time locks the directory', async () => {
     const data = `${temporaryDirectory()}/data`;
     const said = (await Promise.all(Array.from({ length: 4 }, () => serve(data)))).map((each) => each.said);
     expect(said.filter((line) => /^(flagmeter ready|The store is prepared)/.test(line))).toHaveLength(1);
     expect(said.filter((line) => line.includes(`${data}: `))).toHaveLength(3);
   });
 
-  it('is refused with the pid of its process, even if files were removed from it', async () => {
+  it('the refusal of a locked directory has the pid of its process, even if files were removed from it', async () => {
     const data = temporaryDirectory();
     const lock = lockDataDirectory(data);
     for (const name of readdirSync(data)) renameSync(join(data, name), join(temporaryDirectory(), name));
@@ -37,7 +37,7 @@ describe('a data directory between processes', () => {
     lock.release();
   });
 
-  it('can be locked immediately after SIGKILL', async () => {
+  it('a directory can be locked immediately after SIGKILL', async () => {
     const data = temporaryDirectory();
     const first = await serve(data);
     first.child.kill('SIGKILL');
@@ -68,7 +68,7 @@ describe('lockDataDirectory', () => {
   it.each([
     ['symbolic', (from: string, to: string) => symlinkSync(from, to)],
     ['hard', (from: string, to: string) => linkSync(from, to)],
-  ])('stays locked when another directory has %s links to its files', (_kind, link) => {
+  ])('a lock is kept when another directory has %s links to its files', (_kind, link) => {
     const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
     for (const data of [directory, other]) mkdirSync(join(data, 'usage'));
     const file = join(directory, 'usage/data.mdb');
@@ -91,7 +91,7 @@ describe('lockDataDirectory', () => {
     lock.release();
   });
 
-  it('reports which directory cannot be used and why', () => {
+  it('reports the directory that cannot be used, and the reason', () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     expect(() => lockDataDirectory(file)).toThrow(`Cannot use the data directory ${file}: it is not a directory`);

@@ -32,7 +32,7 @@ test('messages are read in order of time after a restart', async () => {
   await store.lmdb.close();
 });
 
-test('a forgotten message is deleted, and no other message of that time', async () => {
+test('a forgotten message is deleted, and no other message of its time', async () => {
   const store = temporaryUsage();
   const put = (...messages: MessageChange[]) => store.lmdb.transactionSync(() => putMessages(store, messages));
   put(message(1, 1000), message(2, 1000), message(1, 2000));
@@ -40,7 +40,7 @@ test('a forgotten message is deleted, and no other message of that time', async 
   expect(messagesSince(store, 0, 10)).toEqual([message(2, 1000), message(1, 2000), message(3, 3000)]);
 });
 
-test('expired messages are deleted, some with each commit', async () => {
+test('each commit deletes some expired messages', async () => {
   const store = temporaryUsage();
   const put = (...messages: MessageChange[]) => store.lmdb.transactionSync(() => putMessages(store, messages));
   put(...Array.from({ length: 100 }, (_, n) => message(n, n)));

@@ -46,7 +46,7 @@ test.each([
   ['a feature', 7, 25],
   ['an environment', environmentOrdinal, 100],
 ])(
-  '%s has equal room for senders of packets and of reports, and counts all others as one sender',
+  '%s stores equally many senders of packets and of reports, and counts all others as one sender',
   (_, ordinal, room) => {
     const { store, put } = open();
     for (let at = 0; at < room + 5; at += 1) put(sight(browser(`browser ${at}`), at, ordinal));

@@ -24,39 +24,39 @@ function count(...totals: readonly Total[]): number[] {
 }
 
 describe('a running total', () => {
-  test('counts its increase', () => {
+  test('a running total counts its increase', () => {
     expect(count(total(5), total(8, { at: noon + 1 }), total(8, { at: noon + 2 }))).toEqual([5, 3, 0]);
   });
 
-  test('counts once if it is received again, or late', () => {
+  test('a running total counts once if it is received again, or late', () => {
     expect(count(total(8, { at: noon + 1 }), total(8, { at: noon + 1 }), total(5))).toEqual([8, 0, 0]);
   });
 
-  test('counts whole after a smaller value of a later time, because the sender began again', () => {
+  test('a smaller value of a later time counts whole, because the sender began again', () => {
     expect(count(total(8), total(3, { at: noon + 1 }), total(4, { at: noon + 2 }))).toEqual([8, 3, 1]);
   });
 
-  test('counts no value from before the sender began again', () => {
+  test('no value from before the sender began again is counted', () => {
     const late = total(8, { at: noon + 1 });
     expect(count(total(5), total(3, { at: noon + 2 }), late, total(4, { at: noon + 3 }))).toEqual([5, 3, 0, 1]);
   });
 
-  test('counts its increase after the clock of the sender was set back', () => {
+  test('a running total counts its increase after the clock of the sender was set back', () => {
     expect(count(total(5), total(7, { at: noon - 60_000 }))).toEqual([5, 2]);
   });
 
-  test('counts only its later increase if the sender began long ago', () => {
+  test('a running total counts only its later increase if the sender began long ago', () => {
     const known = { fresh: 0 };
     expect(count(total(500, known), total(502, { ...known, at: noon + 1 }))).toEqual([0, 2]);
   });
 
-  test('is separate for each digest and application', () => {
+  test('totals are separate for each digest and application', () => {
     const other = { digest: Buffer.alloc(16, 2) };
     expect(count(total(5), total(6, other), total(7, { application: 8 }))).toEqual([5, 6, 7]);
     expect([countTotals(store, 7), countTotals(store, 8)]).toEqual([2, 1]);
   });
 
-  test('adds up to its greatest value in any order of arrival', () => {
+  test('a running total adds up to its greatest value in any order of arrival', () => {
     const values = fc.array(fc.nat(100), { minLength: 1, maxLength: 8 });
     const orders = values.chain((steps) => {
       let sum = 0;
@@ -88,7 +88,7 @@ describe('sweepTotals', () => {
     });
   }
 
-  test('forgets totals that were not received for long', () => {
+  test('forgets totals that were not received for a long time', () => {
     const later = noon + totalLifeMs;
     count(total(5), total(6, { digest: Buffer.alloc(16, 2), received: later }), total(7, { application: 8 }));
     sweep(later, 2);

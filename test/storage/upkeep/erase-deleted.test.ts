@@ -103,7 +103,7 @@ async function open() {
     /** Makes the store refuse the next batch. */
     refuseNext: () => void refused.push(new CommitError('no room', 28)),
     erase: () => eraseDeleted(deps),
-    /** Stops like a process that ends after this number of steps, and starts the next process. */
+    /** Stops after a number of steps, like a process that ends, and starts the next process. */
     async eraseAndStop(after: number) {
       steps = after;
       const over = await eraseDeleted(deps);
@@ -111,7 +111,7 @@ async function open() {
       aggregator = createAggregator(store);
       return over;
     },
-    /** Messages are omitted, because they name no application. */
+    /** Omits messages, because a message names no application. */
     left: () => dump(store).filter((record) => !/^(messages|cumulative) /.test(record)),
     close: () => store.lmdb.close(),
   };
@@ -155,7 +155,7 @@ test('packets in flight when their environment is deleted do not restore it', as
   await service.close();
 });
 
-test('a ledger row that is added after the wait for such packets is erased too', async () => {
+test('a ledger row that is added after the wait for in-flight packets is erased too', async () => {
   const service = await open();
   const { directory, application, intake } = service;
   const { number } = application;

@@ -68,7 +68,7 @@ export async function stepPage(
   }
 }
 
-/** The page that sets up an authenticator app. @param secret by default, a new one */
+/** The page that sets up an authenticator app. @param secret by default, a new secret */
 export async function showEnrolmentPage(
   { issuer, keys, randomBytes }: PageServices,
   page: FormPage,
@@ -82,7 +82,7 @@ export async function showEnrolmentPage(
   return enrolmentPage(page, email, { secret, uri, signed }, error);
 }
 
-/** The secret in the form that sets up an app; `undefined` unless this service made it for this browser. */
+/** The secret in the form that sets up an app; `undefined` if made for another browser. */
 export function enrolmentSecretIn({ keys }: PageServices, { form, browser }: PostedForm): string | undefined {
   return readMac(keys, 'keys of authenticator apps', browser.id, form.get('secret') ?? '');
 }

@@ -36,7 +36,7 @@ const unfinished: FormError = { status: 400, text: 'Enter your e-mail address an
 
 /**
  * Signs a user in with the typed credentials, or shows the page again with an error. If a step is missing, such as a
- * second factor or a new password, the page of that step follows. It posts its form here, too.
+ * second factor or a new password, the page of that step follows, which also posts its form here.
  */
 export function signInByForm(services: PageServices, posted: PostedForm): Promise<FormResult> {
   switch (posted.form.get('action')) {
@@ -67,7 +67,7 @@ async function enterByForm(services: PageServices, posted: PostedForm): Promise<
   const again = (error: FormError) => signInAgain(services, posted, error, email);
   const lead = findLead(services, request, email);
   if (lead !== undefined && password === '') return { response: leadPage(lead) };
-  // No address contains a space, but the names under which other factors are throttled do.
+  // The throttle names of other factors contain a space, which no e-mail address does.
   if (email === '' || /\s/.test(email) || email.length > longestEmail || password === '') return again(unfinished);
   const credentials = { email, password, address: request.remoteAddress, browser, userAgent: readUserAgent(request) };
   try {

@@ -25,7 +25,7 @@ export interface FormError {
   readonly text: string;
   /** True if the error is about the typed credentials. */
   readonly typed?: boolean;
-  /** Seconds. */
+  /** Value of `Retry-After`, seconds. */
   readonly retryAfter?: number;
 }
 

@@ -15,11 +15,11 @@ interface Page {
   readonly content: Html;
   /** CSP sources that the form can lead to, in addition to this host; absent if the page has no form. */
   readonly formTargets?: readonly string[];
-  /** The address that the browser continues at. Can be relative to the page. */
+  /** The address that the browser opens next, absolute or relative to the page. */
   readonly refresh?: string;
-  /** `Set-Cookie`. */
+  /** Value of `Set-Cookie`. */
   readonly cookie?: string | undefined;
-  /** Seconds. */
+  /** Value of `Retry-After`, seconds. */
   readonly retryAfter?: number | undefined;
   readonly script?: PageScript | undefined;
 }
@@ -42,7 +42,7 @@ function hashSource(text: string): string {
 const logo = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2.5"
 stroke-linecap="round" aria-hidden="true"><path d="M4 3v18M9 5h11M9 10h7M9 15h3"/></svg>`;
 
-/** Returns a complete page with no script but its own. It has no external resources, and cannot be framed or cached. */
+/** Returns a complete page, which runs only its own script, loads nothing external, and cannot be framed or cached. */
 export function pageResponse({
   status,
   title,

@@ -4,7 +4,7 @@ import { type FormPage, formResponse } from './form-page.ts';
 import { type Html, html } from './html.ts';
 import { pageResponse } from './page.ts';
 
-/** Refusals that can disappear at a new attempt. */
+/** Temporary refusals, after which a new attempt might succeed. */
 const passing: ReadonlySet<ProviderRefusalCode> = new Set([
   ...(['provider_unreachable', 'denied_by_provider', 'token_expired', 'authenticated_too_long_ago'] as const),
 ]);

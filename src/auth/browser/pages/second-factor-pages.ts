@@ -26,7 +26,7 @@ ${cancel}`,
 export function recoveryPage(page: FormPage, email: string, error?: FormError): HttpResponse {
   return formResponse(page, {
     title: 'Use a recovery code',
-    intro: html`<p>Enter one of the recovery codes of <strong>${email}</strong>. Each can be used once.</p>`,
+    intro: html`<p>Enter one of the recovery codes of <strong>${email}</strong>. Each code can be used once.</p>`,
     error,
     form: html`<label for="code">Recovery code</label>
 <input id="code" name="code" type="text" autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false"
@@ -81,7 +81,7 @@ export function authenticatorPage(page: FormPage, email: string, left: number): 
   return formResponse(page, {
     title: 'Two-step verification',
     intro: html`<p><strong>${email}</strong> has an authenticator app, and ${left} of 10 recovery codes left.</p>
-<p class="note">New recovery codes replace all others.</p>`,
+<p class="note">New recovery codes replace all earlier codes.</p>`,
     form: html`<button name="action" value="recovery-codes">Create recovery codes</button>
 <button class="other" name="action" value="cancel">Back</button>`,
   });
@@ -90,8 +90,8 @@ export function authenticatorPage(page: FormPage, email: string, left: number): 
 export function recoveryCodesPage(page: FormPage, codes: readonly string[]): HttpResponse {
   return formResponse(page, {
     title: 'Save your recovery codes',
-    intro: html`<p>Each of these codes replaces the authenticator app once, for example if the device is lost. They are not shown
-again.</p>
+    intro: html`<p>Each of these codes replaces the authenticator app once, for example if the device is lost. The codes
+are not shown again.</p>
 <ul class="codes">${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul>
 <p><a download="flagmeter-recovery-codes.txt" href="data:text/plain,${codes.join('%0A')}">Download the codes</a></p>`,
     form: html`<button name="action" value="enrolled">I have saved the codes</button>`,
@@ -164,18 +164,18 @@ face or the PIN of your device. An authenticator app shows a code to type after 
 const benefit = html`A passkey signs you in with your fingerprint, your face or the PIN of your device, instead of your password. Your browser
 needs JavaScript.`;
 
-const full = 'You have the maximum number of passkeys. Remove one first.';
+const full = 'You have the maximum number of passkeys. Remove a passkey first.';
 
 const nameField = html`<label for="name">Name (optional)</label>
 <input id="name" name="name" type="text" autocomplete="off" maxlength="${longestName}">`;
 
-/** The dark modules as an SVG path. `size` is the side of its view box, without the light margin of four modules. */
+/** The dark modules as an SVG path. `size` is the side length in modules, without the light margin of four modules. */
 interface QrCode {
   readonly size: number;
   readonly path: string;
 }
 
-/** Capacity of version 22 at error correction level L, in bytes: more than a key URI has. */
+/** Capacity of version 22 at error correction level L, in bytes. A key URI is shorter. */
 const maxBytes = 1003;
 
 /**

@@ -14,7 +14,7 @@ export function loginPage(page: FormPage, email: string, error?: FormError): Htt
   const focus = html` autofocus`;
   const { browser, passkeys, leadsByEmail } = page;
   const label = 'Sign in with a passkey';
-  // After a refused passkey, a program that responds automatically must not respond in an endless loop.
+  // After a refused passkey, a program that offers passkeys automatically would offer the passkey again endlessly.
   const offered = error === undefined || error.typed === true;
   const passkey = passkeys && passkeyButton('passkey', label, passkeys.signIn(browser), { offered });
   return formResponse(page, {
@@ -48,8 +48,8 @@ export function newPasswordPage(page: FormPage, email: string, error?: FormError
   const wrong = errorAttributes(error);
   return formResponse(page, {
     title: 'Choose a password',
-    intro: html`<p>The password of <strong>${email}</strong> was generated, or set by someone else. Choose your own to continue to
-<strong>${page.clientName}</strong>.</p>`,
+    intro: html`<p>The password of <strong>${email}</strong> was generated, or set by someone else. Choose your own password to
+continue to <strong>${page.clientName}</strong>.</p>`,
     error,
     form: html`<input type="text" name="email" value="${email}" autocomplete="username" readonly hidden>
 <label for="password">New password</label>

@@ -63,7 +63,7 @@ async function handleCallback(
   }
 }
 
-/** Checks a provider's response. Failures count per address: each costs a request and an audit log entry. */
+/** Checks a provider's response. Counts failures per address, because each costs a request and an audit log entry. */
 async function prove(
   services: SsoServices,
   request: Request,
@@ -98,7 +98,7 @@ async function signInAs(services: SsoServices, request: Request, proven: Proven)
   };
   if (attempt.linkTo !== undefined) {
     const signIn = await currentSignIn(services, browser);
-    // Only the sign-in that requested the link gets it. Another sign-in of the browser does not.
+    // Only the sign-in that requested the link gets the account, not another sign-in of the browser.
     if (signIn?.key !== attempt.linkTo) throw new ProviderRefusal('sign_in_over');
     await linkAccount(services, signIn, { ...account, address });
     return { status: 303, headers };
@@ -121,7 +121,7 @@ function destination({ audience }: SsoServices, attempt: Attempt): string {
 }
 
 interface RefusedAttempt extends Pick<Proven, 'provider' | 'attempt'> {
-  /** The e-mail address from the provider; `null` if the refusal came before it was known. */
+  /** The e-mail address from the provider; `null` if the refusal came before the address was known. */
   readonly email: string | null;
   readonly refusal: ProviderRefusal;
 }

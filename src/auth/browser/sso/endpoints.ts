@@ -17,10 +17,10 @@ import { startParameters, startSso } from './start.ts';
 const access = { credential: 'None; a cookie of the attempt', who: 'Anyone with a browser' };
 
 const responses = {
-  400: 'A page: the request is malformed, or this browser has not started the sign-in.',
-  403: 'A page: the provider or this service refuses the sign-in. It shows the code of the reason.',
-  404: 'A page: there is no such provider, or it is disabled.',
-  503: 'A page: the provider cannot be reached.',
+  400: 'An error page: the request is malformed, or this browser has not started the sign-in.',
+  403: 'An error page with the reason code: the provider or this service refuses the sign-in.',
+  404: 'An error page: there is no such provider, or it is disabled.',
+  503: 'An error page: the provider cannot be reached.',
 };
 
 /** The pages that a browser passes on the way to a provider and back. */
@@ -45,7 +45,7 @@ export const ssoPages: readonly Endpoint<SsoServices>[] = [
     responses: {
       ...responses,
       303: 'Redirect to the page that started the sign-in.',
-      429: 'A page: too many sign-ins have failed.',
+      429: 'An error page: too many sign-ins have failed.',
     },
     bind: (services) => withProvider(services, finishSso),
   }),
@@ -54,9 +54,9 @@ export const ssoPages: readonly Endpoint<SsoServices>[] = [
     summary: 'Receive a user who has signed out of an identity provider',
     query: Type.Object({ state: Type.Optional(text('The state of the sign-out.')) }),
     responses: {
-      200: 'A page: the user is signed out.',
+      200: 'A page that confirms the sign-out.',
       303: 'Redirect to the client that requested the sign-out.',
-      400: 'A page: the request is malformed.',
+      400: 'An error page: the request is malformed.',
     },
     bind: (services) => async (request) => {
       try {

@@ -16,12 +16,12 @@ import { failurePage } from '../pages/failure-page.ts';
 import { continueWithPage, providerFailurePage } from '../pages/provider-pages.ts';
 
 export const startParameters = Type.Object({
-  page: text(`The page that continues: ${pages.join(', ')}.`),
+  page: text(`The page that continues the sign-in: ${pages.join(', ')}.`),
   query: text('The query of that page.'),
 });
 
 /**
- * Sends a browser to a provider. Anyone can cause this, so the state of the attempt is kept in a cookie, not here.
+ * Sends a browser to a provider. Anyone can cause this, so a cookie keeps the state of the attempt, not this service.
  * @throws {ProviderRefusal} as `ProviderClient.authorizationUrl`
  * @throws {AuthorizationError | UnknownReturnAddress | OAuthError} for a request that cannot continue
  */
@@ -88,14 +88,14 @@ export async function leadToLink(
 
 const noHints: Hints = { prompt: null, loginHint: null };
 
-/** Reads the wishes of a client about the sign-in. They are passed on to the provider. */
+/** Reads a client's requirements for the sign-in, which are passed on to the provider. */
 function readWishes(services: SsoServices, query: string): Hints & Pick<Attempt, 'maxAge'> {
   const { maxAge, prompt, loginHint } = readAuthorizationRequest(services, query);
   const passed = (['login', 'select_account'] as const).filter((word) => prompt.has(word));
   return { maxAge, prompt: passed.length > 0 ? passed.join(' ') : null, loginHint };
 }
 
-/** The page that continues, relative to the callback, without the wishes that the provider has fulfilled. */
+/** The page that continues, relative to the callback, without the requirements that the provider has fulfilled. */
 export function continuation({ page, query }: Pick<Attempt, 'page' | 'query'>): string {
   const parameters = new URLSearchParams(query);
   parameters.delete('max_age');

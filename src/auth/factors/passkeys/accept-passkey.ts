@@ -14,7 +14,7 @@ interface PasskeyProof {
   readonly assertion: SentAssertion;
   readonly address: string;
   readonly browser: Browser;
-  /** The user who has already typed the password. With a user, the device need not verify its user. */
+  /** The user who has already typed the password. The device then need not verify its user. */
   readonly user?: User;
 }
 
@@ -52,7 +52,7 @@ export async function acceptPasskey<Accepted>(
   const { directory } = services;
   const { assertion, address, browser } = proof;
   const challenge = readChallenge(assertion);
-  // Checked first: an attempt without one of our pages uses no disk space.
+  // Checked first, so that an attempt without a challenge of our pages uses no disk space.
   const expiresAt = challengeExpiry(services, browser, challenge);
   if (expiresAt === undefined) return { outcome: 'stale' };
   const id = passkeyId(assertion.id);

@@ -62,8 +62,8 @@ const codeAt = timeBytes + randomLength;
 const textLength = Math.ceil(((codeAt + 32) * 8) / 6);
 
 /**
- * Makes a challenge (WebAuthn §13.4.3) for one browser, base64url. Nothing is stored before its response. It contains
- * its time and an HMAC. All nodes derive the key of the HMAC from their signing key.
+ * Makes a challenge (WebAuthn §13.4.3) for one browser, base64url. Nothing is stored until the response. A challenge
+ * contains its time and an HMAC. All nodes derive the key of the HMAC from their signing key.
  */
 function newChallenge({ keys, clock, randomBytes }: Services, { id }: Browser): string {
   const time = Buffer.alloc(timeBytes);

@@ -5,7 +5,7 @@ type WebAuthn = typeof import('@simplewebauthn/server');
 
 let loading: Promise<WebAuthn> | undefined;
 
-/** Loads the library on first use, because it takes some memory. */
+/** Loads the library on first use, because the library takes some memory. */
 export function loadWebAuthn(): Promise<WebAuthn> {
   loading ??= load();
   return loading;

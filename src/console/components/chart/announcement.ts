@@ -1,7 +1,7 @@
 import { toCsv } from '../download.ts';
 import { type Buckets, bucketStart, type ChartSeries, type Marker, markersIn } from './series.ts';
 
-/** One bucket as the tooltip, the table and a screen reader present it. */
+/** The texts of a bucket in the tooltip, in the table and for a screen reader. */
 interface BucketText {
   /** Unix seconds. */
   readonly start: number;

@@ -42,7 +42,7 @@ interface ChartProps {
   readonly onZoom?: (from: number, to: number) => void;
   /** Format of the figures, but not of the axis, whose numbers are always short. */
   readonly format?: (value: number) => string;
-  /** Name of the files that it is saved to; by default its title. */
+  /** Name of the files that the chart is saved to; by default its title. */
   readonly csv?: string;
   /** px @default 260 */
   readonly height?: number;

@@ -23,7 +23,7 @@ export interface ChartSeries {
   readonly tone: Tone;
   /** True if a stacked chart draws the series as a separate pale line, as for an earlier period. */
   readonly apart?: boolean;
-  /** True if a value holds until the next, so that the line has steps. */
+  /** True if a value holds until the next value, so that the line has steps. */
   readonly steps?: boolean;
 }
 
@@ -62,7 +62,7 @@ export function createBuckets(bounds: Bounds): Buckets {
   return { start: from / 1000, width, count, ...(starts && { starts }) };
 }
 
-/** Returns the start of a bucket, Unix seconds. The bucket after the last starts at the end. */
+/** Returns the start of a bucket, Unix seconds. The index after the last bucket stands for the end of the chart. */
 export function bucketStart({ start, width, starts }: Buckets, index: number): number {
   if (starts === undefined) return start + index * width;
   return starts[index] ?? starts.at(-1)! + (index - starts.length + 1) * width;

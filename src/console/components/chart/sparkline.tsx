@@ -1,7 +1,7 @@
 /** Paths of a sparkline in the viewBox `0 0 100 24`. */
 interface Spark {
   readonly path: string;
-  /** From the last complete bucket to the incomplete one; empty if all are complete. */
+  /** Path from the last complete bucket to the incomplete bucket; empty if all buckets are complete. */
   readonly soFar: string;
 }
 
@@ -10,7 +10,7 @@ const height = 24;
 const margin = 2;
 
 /**
- * Draws values from 0, or the smallest value below it, upwards.
+ * Draws values on an axis that begins at 0, or at the smallest negative value.
  * @param unfinished true if the last bucket is incomplete
  */
 export function drawSpark(values: readonly number[], unfinished: boolean): Spark {

@@ -18,8 +18,8 @@ interface ViewsProps {
 const viewsPath = (application: string) => resource('applications', application, 'views');
 
 const visibilities = [
-  ['private', 'Private', 'Only you see it.'],
-  ['shared', 'Shared', 'Everyone who can see the application sees it.'],
+  ['private', 'Private', 'Only you see the view.'],
+  ['shared', 'Shared', 'Everyone who can see the application sees the view.'],
 ] as const;
 
 export function SaveView({ application, page, query, onClose }: ViewsProps) {
@@ -50,7 +50,7 @@ export function SaveView({ application, page, query, onClose }: ViewsProps) {
           checked={() => true}
         />
         <p class="hint">
-          A view has the range, the search, the filters and the order of the page, but not the environment.
+          A view stores the range, the search, the filters and the order of the page, but not the environment.
         </p>
       </Form>
     </Dialog>

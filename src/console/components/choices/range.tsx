@@ -27,7 +27,7 @@ import { ChosenDays, CustomRange, ZoneDialog } from './range-dialogs.tsx';
 
 export interface ChosenRange {
   readonly range: Range;
-  /** Whole buckets of the range now: the same object until they change. */
+  /** Whole buckets of the range at this time. The object stays the same until the buckets change. */
   readonly bounds: Bounds;
   readonly comparison: Comparison;
   readonly live: boolean;

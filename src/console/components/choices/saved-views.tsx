@@ -12,7 +12,7 @@ interface SavedViewsProps extends InEnvironment {
   readonly page: ViewPage;
 }
 
-/** The saved views of a page: the favourites as links, and a menu with all of them. */
+/** The saved views of a page: links to the favourites, and a menu with all views. */
 export function SavedViews({ application, environment, page }: SavedViewsProps) {
   const { query, route } = useLocation();
   const { items = [] } = useWholeList<SavedView>(resource('applications', application, 'views'), {});

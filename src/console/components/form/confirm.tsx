@@ -11,13 +11,13 @@ interface ConfirmProps {
   readonly done: string;
   /** Text to type first, for actions that lose much and cannot be undone. */
   readonly typed?: string;
-  /** Errors are shown. `false` means that nothing was done. */
+  /** Runs the action. Errors are shown. `false` means that nothing was done. */
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** Asks before an action that cannot be undone. After a failure it stays open and shows the reason. */
+/** Asks before an action that cannot be undone. After a failure, the dialog stays open and shows the reason. */
 export function Confirm({ title, action, done, typed, onConfirm, onClose, children }: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>

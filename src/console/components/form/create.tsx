@@ -65,7 +65,7 @@ export function Secret({ title, values, once, toSend, note, onDone }: SecretCont
     <Dialog title={title} {...(once ? {} : { onClose: onDone })}>
       {once && (
         <p class="warn">
-          It is shown only once.{' '}
+          This text is shown only once.{' '}
           {toSend ? 'Send it in a way that nobody else can read.' : 'Store it with your other secrets.'}
         </p>
       )}

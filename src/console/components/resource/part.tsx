@@ -102,7 +102,7 @@ interface TeamFieldProps {
   readonly label?: string;
 }
 
-/** The choice of a team; nothing for a reader with only one team. */
+/** The choice of a team. Renders nothing for a reader with only one team. */
 export function TeamField({ teams, value, name = 'teamId', label = 'Team' }: TeamFieldProps) {
   if (teams.length < 2) return null;
   const options = teams.map(({ id, name }) => [id, name] as const);

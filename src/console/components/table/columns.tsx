@@ -5,7 +5,7 @@ import { now } from '../../api/clock.ts';
 import { format, periodMs, seenText } from '../../text/format.ts';
 import type { Column } from './table.tsx';
 
-/** A point in time, RFC 3339. The time since is its title. */
+/** A point in time, RFC 3339. Its title is the elapsed time. */
 export function Time({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={format.relative(at, now.value)}>

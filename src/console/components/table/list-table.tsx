@@ -3,7 +3,7 @@ import { Reason, Skeleton } from '../failure.tsx';
 import { Table, type TableProps } from './table.tsx';
 
 export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
-  /** A list that is part of another resource has only its items. */
+  /** A list within another resource has items only. */
   readonly list: Pick<List<Row>, 'items' | 'reload'> & Partial<List<Row>>;
 }
 

@@ -12,7 +12,7 @@ export interface Column<Row> {
   /** Content of the head in a `VirtualTable`; by default the title. */
   readonly head?: ComponentChildren;
   readonly cell?: (row: Row) => ComponentChildren;
-  /** True if it holds numbers, which are right-aligned. */
+  /** True if the column holds numbers, which are right-aligned. */
   readonly number?: boolean;
   readonly class?: string;
   /** Width in a `VirtualTable`, as a track of a CSS grid. */
@@ -26,9 +26,9 @@ export interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** Initial order: `name`, `-checks`; by default as given. */
+  /** Initial order: `name`, `-checks`; by default the order of `rows`. */
   readonly sort?: Sort;
-  /** Receives a new order, if the page keeps it (in its address). */
+  /** Receives a new order, if the page keeps the order in its address. */
   readonly onSort?: (sort: Sort) => void;
   /** Name of the CSV file; absent if no file is offered. */
   readonly csv?: string;
@@ -36,7 +36,7 @@ export interface TableProps<Row> {
   readonly empty?: ComponentChildren;
   /** True if the address names this row: it is highlighted, and scrolled into view. */
   readonly target?: (row: Row) => boolean;
-  /** Shows each row as a block of lines on a phone: for rows that are things rather than figures. */
+  /** Shows each row as a block of lines on a phone, for rows with few figures. */
   readonly stacked?: boolean;
 }
 

@@ -7,7 +7,7 @@ export interface View {
 const spare = 8;
 
 /**
- * @param top distance of the first row from the upper edge of the view, px; negative once it is above
+ * @param top distance of the first row from the upper edge of the view, px; negative if the row is above it
  * @param height of the view, px
  */
 export function computeView(top: number, height: number, rowHeight: number, count: number): View {
@@ -31,7 +31,7 @@ export function moveTo(key: string, at: number, count: number, page: number): nu
   return target === undefined ? undefined : clamp(target, 0, Math.max(0, count - 1));
 }
 
-/** Indexes to render: the visible rows, and the active one so that it keeps the focus. */
+/** Indexes to render: the visible rows, and the active row so that it keeps the focus. */
 export function drawn({ first, end }: View, active: number, count: number): number[] {
   // The table might have become shorter since the view was measured.
   const last = Math.min(end, count);

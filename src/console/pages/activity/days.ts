@@ -7,7 +7,7 @@ export interface Day {
   readonly runs: readonly Run[];
 }
 
-/** Number of successive items of one kind from which they are folded. */
+/** Minimum number of successive items of one kind that are folded. */
 const folded = 5;
 
 /**

@@ -61,7 +61,7 @@ export function ActivityPage(place: InEnvironment) {
       <Reason error={feed.error} what="The activity" />
       {feed.items === undefined && feed.error === undefined && <Skeleton kind="table" />}
       {feed.items !== undefined && days.length === 0 && (
-        <p class="empty">Nothing changed in this range that matches the filters.</p>
+        <p class="empty">No change in this range matches the filters.</p>
       )}
       {days.map((day) => (
         <DaySection key={day.title} day={day} place={place} />

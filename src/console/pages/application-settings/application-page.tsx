@@ -49,7 +49,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
             <NameSection
               key={`name-${version}`}
               name={application.name}
-              hint="Shown to people. Packets and keys do not depend on it."
+              hint="Shown to people. Packets and keys do not depend on the name."
               save={save}
             />
           )}
@@ -60,7 +60,7 @@ export function ApplicationPage({ id }: { readonly id: string }) {
           <Rates key={`rates-${version}`} application={application} thing={thing} />
           {hasRole('Admin') && (
             <DeletionSection kind="application" name={application.name} remove={remove}>
-              Its keys stop working immediately, and all its counts are removed. This cannot be undone.
+              The keys of the application stop working immediately, and all counts are removed. This cannot be undone.
             </DeletionSection>
           )}
         </>
@@ -90,7 +90,7 @@ function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }
       </label>
       <p class="quiet">
         A packet can name a person in its field <code>u</code>, and anyone can send any name. Such people count only if
-        this is on. Instance ids that your server has minted (<code>i</code>) always count.
+        this setting is on. Instance ids that your server has minted (<code>i</code>) always count.
       </p>
       {refusal}
     </Section>
@@ -223,7 +223,7 @@ function Origins({ application: { id, allowedOrigins }, thing }: ApplicationProp
         caption="Allowed origins"
         list={{ items: allowedOrigins, reload: async () => {} }}
         rowKey={(origin) => origin}
-        empty="No entries: pages of every origin may send."
+        empty="No entries. Pages of every origin may send."
         columns={[
           { key: 'origin', title: 'Entry', cell: (origin) => <code>{origin}</code> },
           { key: 'preview', title: 'Allows', cell: (origin) => <Preview of={origin} /> },

@@ -5,9 +5,9 @@ import type { SecretContent } from '../../components/form/create.tsx';
 export type KeyType = ApplicationKey['type'];
 
 export const keyTypes: readonly (readonly [type: KeyType, purpose: string])[] = [
-  ['Frontend', 'For web pages. It is public; packets must come from an allowed origin.'],
-  ['Mobile', 'For apps. It is public; packets need no origin.'],
-  ['Backend', 'For servers: reports, and minting instance ids. It is secret.'],
+  ['Frontend', 'For web pages. The key is public, and packets must come from an allowed origin.'],
+  ['Mobile', 'For apps. The key is public, and packets need no origin.'],
+  ['Backend', 'For servers that send reports or create instance ids. The key is secret.'],
 ];
 
 /** Creates a key. @param name empty for the name of its type */
@@ -23,8 +23,8 @@ export function shownKey({ name, key, type }: ApplicationKeyShownOnce): SecretCo
     title: once ? `Copy key ${name} now` : `Key ${name} is ready`,
     once,
     note: once
-      ? 'Keep it out of pages, apps and repositories.'
-      : 'It is not secret. The list of keys shows it at any time.',
+      ? 'Keep the key out of pages, apps and repositories.'
+      : 'The key is not secret. The list of keys always shows it.',
     values: [['Key', key]],
   };
 }

@@ -40,11 +40,11 @@ export function LastUse({ of: key }: { readonly of: ApplicationKey }) {
       {refused.count > 0 && (
         <>
           {lastUsedAt === null ? ', but ' : ', and '}
-          {plural(refused.count, 'message')} with it {refused.count === 1 ? 'was' : 'were'} refused (
+          {plural(refused.count, 'message')} with this key {refused.count === 1 ? 'was' : 'were'} refused (
           {describeReason(key)}), the last one <Ago at={refused.lastAt} />
         </>
       )}
-      .{isRecent && ' A sender still uses it.'}
+      .{isRecent && ' A sender still uses the key.'}
     </p>
   );
 }

@@ -66,7 +66,7 @@ export function Keys({ application: { id, environments } }: { readonly applicati
           },
           children: (
             <>
-              <p>Packets and reports with it are refused from now on. This cannot be undone.</p>
+              <p>Packets and reports with this key are refused from now on. This cannot be undone.</p>
               <LastUse of={key} />
             </>
           ),
@@ -113,7 +113,7 @@ const newKeyFields = (
       choices={keyTypes.map(([type, words]) => [type, type, words])}
       checked={(_, index) => index === 0}
     />
-    <Field name="name" label="Name" hint="What uses it. The default is the type." />
+    <Field name="name" label="Name" hint="What uses the key. The default is the type." />
   </>
 );
 
@@ -190,12 +190,12 @@ function Leak({ of: { refused, environment }, at }: { readonly of: ApplicationKe
   return (
     <>
       <p>
-        A web page or an app sent it in a packet on {format.time(at)}. Whoever can read it there can send reports and
-        mint identities.{' '}
+        A web page or an app sent this key in a packet on {format.time(at)}. Whoever can read the key there can send
+        reports and create identities.{' '}
         {refused.count > 0 && (
           <>
-            {plural(refused.count, 'message')} with it {refused.count === 1 ? 'was' : 'were'} refused, the last one{' '}
-            <Ago at={refused.lastAt} />.
+            {plural(refused.count, 'message')} with this key {refused.count === 1 ? 'was' : 'were'} refused, the last
+            one <Ago at={refused.lastAt} />.
           </>
         )}
       </p>
@@ -217,7 +217,7 @@ interface RotateKeyProps {
 
 type RotatedKey = Required<ApplicationKeyShownOnce>;
 
-/** Replaces a key in three steps: create a new one, use both, delete the old one. The reader can stop after each. */
+/** Replaces a key in three steps: create a new key, use both keys, delete the old key. Each step can be the last. */
 function RotateKey(props: RotateKeyProps) {
   const { application, old, onClose } = props;
   const made = useSignal<RotatedKey | undefined>(undefined);

@@ -53,8 +53,7 @@ function List({ path, data, place }: SectionProps & { readonly path: string }) {
   if (items.length === 0)
     return (
       <p class="empty">
-        Flags appear here when none of their senders checks them any more, or when everyone has had the same variant for
-        a while.
+        A flag appears here when no sender checks it any more, or when everyone has had the same variant for a while.
       </p>
     );
   const shown = selected.length === 0 ? items : selected;
@@ -89,7 +88,7 @@ interface ToolsProps {
   readonly onAll: (all: boolean) => void;
 }
 
-/** Selects flags, and offers one text for the selected flags, which the server writes. */
+/** Selects flags, and copies or saves a text of the server about the selected flags. */
 function Tools({ path, data, shown, hasSelection, onAll }: ToolsProps) {
   const isAll = shown.length === data.items.length;
   const feature = shown.map((item) => item.feature);

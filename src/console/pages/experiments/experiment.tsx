@@ -61,7 +61,7 @@ function ResultSummary({ app, experiment, result }: ResultProps) {
         <p class="callout">
           Running: {progress.text}. The result is available when the plan is met.
           {result?.detectable != null &&
-            ` With this traffic, a difference of ${differenceText(result.metric, result.detectable).replace('+', '')} will be found by the planned end with a probability of 80 %.`}
+            ` With this traffic, a difference of ${differenceText(result.metric, result.detectable).replace('+', '')} is found by the planned end with a probability of 80 %.`}
         </p>
         <RunningPower app={app} experiment={experiment} />
       </>
@@ -86,7 +86,7 @@ function RunningPower({ app, experiment }: Pick<ResultProps, 'app' | 'experiment
   if (power === undefined) return null;
   return (
     <p class="quiet">
-      {power.points.length > 0 && 'Power at the present traffic, in days from the start: '}
+      {power.points.length > 0 && 'Statistical power at the present traffic, by days since the start: '}
       {power.text}
     </p>
   );
@@ -110,11 +110,11 @@ function Figures({ experiment, result }: FiguresProps) {
             {days} whole UTC days, {format.days(from, to)}.{' '}
             {method === 'always_valid' ? (
               <>
-                <Help to="semantics#experiments">Always-valid intervals</Help>: they hold however often you look.
+                <Help to="semantics#experiments">Always-valid intervals</Help> hold however often you look.
               </>
             ) : (
               <>
-                <Help to="semantics#experiments">Fixed-horizon intervals</Help>: they hold at the planned end.
+                <Help to="semantics#experiments">Fixed-horizon intervals</Help> hold at the planned end only.
               </>
             )}
           </p>
@@ -253,7 +253,7 @@ function Changes({ path, experiment, list }: ChangesProps) {
           done="Experiment deleted"
           onConfirm={remove}
         >
-          <p>Its plan and its result are deleted. Counts stay.</p>
+          <p>The plan and the result of the experiment are deleted. Counts stay.</p>
         </ConfirmButton>
       </p>
     </section>

@@ -1,4 +1,4 @@
-/* src/console/pages/experiments: page.tsx lists the experiments of an environment, and experiment.tsx shows one. */
+/* src/console/pages/experiments: page.tsx lists experiments of an environment; experiment.tsx shows an experiment. */
 
 import type { Experiment, ExperimentState } from '../../../contract/shapes/experiment.ts';
 import { ownersText } from '../../../contract/shapes/owned.ts';

@@ -79,8 +79,8 @@ function PlanDialog({ place, detail, onClose }: SectionProps & { readonly onClos
   return (
     <Dialog title={`Plan experiment on ${name}`} onClose={onClose}>
       <p class="quiet">
-        <Help to="semantics#experiments">Whole UTC days</Help> are compared. Once it has started, the plan cannot be
-        changed.
+        <Help to="semantics#experiments">Whole UTC days</Help> are compared. Once the experiment has started, its plan
+        cannot be changed.
       </p>
       <Form onSubmit={send} submit="Plan experiment" done="Experiment planned" onCancel={onClose}>
         <Field name="name" label="Name" required autoFocus maxLength={120} />
@@ -139,7 +139,7 @@ function PlanFields({ variants, metrics, onMetric }: FieldsProps) {
         label="End (UTC, exclusive)"
         type="date"
         value={dateText(start + usualDays * dayMs)}
-        hint="At least 7 days later. Empty if the number of users decides."
+        hint="At least 7 days after the start. If empty, the number of users ends the experiment."
       />
       <Field name="users" label="Users per variant" type="number" hint="Optional." />
       <SelectField name="guardrail" label="Guardrail metric" options={[['', 'None'], ...metrics]} />

@@ -120,7 +120,7 @@ function UnknownFeature({ place }: { readonly place: FeaturePlace }) {
   );
 }
 
-/** The team's notes on the flag. The chart marks each of them. */
+/** The team's notes on the flag. The chart marks each note. */
 function Notes({ place, detail }: { readonly place: FeaturePlace; readonly detail: FeatureDetail }) {
   const { busy, refusal, run } = useAction();
   async function remove(id: string) {
@@ -208,7 +208,7 @@ function SettingsForm({ place, feature }: FeatureProps) {
           <Field
             name="split"
             label="Intended split"
-            hint="The weight of each variant, such as 1 and 1, or 90 and 10. The comparison checks the actual split against it. Empty: no check."
+            hint="The weight of each variant, such as 1 and 1, or 90 and 10. The comparison checks the actual split against these weights. If all weights are empty, the split is not checked."
             control={(properties) => <Weights properties={properties} variants={variants} split={detail.split} />}
           />
         )}

@@ -27,7 +27,7 @@ const parameters = { show: allowOnly(measures), kind: allowOnly(kinds) };
 
 const dayMs = 86_400_000;
 
-/** Usage is computed for each reader, so it is read less often than the overview. */
+/** The server computes usage for each reader, so pages poll usage less often than the overview. */
 const liveMs = 5000;
 
 export function TrafficSection({ place }: { readonly place: FeaturePlace }) {

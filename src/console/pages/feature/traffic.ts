@@ -15,7 +15,7 @@ import { byProgram } from '../../components/programs.ts';
 export const measures = ['checks', 'used', 'viewed'] as const;
 export type Measure = (typeof measures)[number];
 
-/** Further variants are folded into one series: more could not be distinguished. */
+/** Maximum number of variants with a series. Further variants share one series. */
 const maxSeries = 6;
 
 /** Sorts variants by name, so that their colours do not depend on the number of checks. */

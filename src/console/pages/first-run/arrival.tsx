@@ -22,7 +22,7 @@ interface ArrivalProps {
 
 const everyMs = 1000;
 
-/** Watches for the first message of a source. Only an accepted one counts as connected. */
+/** Watches for the first message of a source. Only an accepted message counts as connected. */
 export function Arrival({ app, env, source }: ArrivalProps) {
   const since = useSignal(currentTime());
   const query = { environment: env, unnamed: true };

@@ -22,7 +22,7 @@ import { type Source, sources } from './sources.ts';
 import type { Block, Lines, Target } from './target.ts';
 
 export function ConnectPage(props: InEnvironment) {
-  // Another environment starts over: messages of this one must not appear there.
+  // Another environment starts over: messages of this environment must not appear there.
   return <Connect key={JSON.stringify([props.application, props.environment])} {...props} />;
 }
 
@@ -352,7 +352,7 @@ function Adopt({ app, env, onAdopted }: AdoptProps) {
         type="password"
         autocomplete="off"
         required
-        hint={`As the services send it, 16 characters or more. Only its hash is stored. What they send with it counts in ${env}.`}
+        hint={`The token as the services send it, 16 characters or more. Only its hash is stored. Messages with this token count in ${env}.`}
       />
       <Choices
         legend="Sent by"

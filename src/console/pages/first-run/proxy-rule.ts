@@ -5,7 +5,7 @@ const exampleHost = /(Host |host_rewrite_literal: )?\bflags\.example\.com\b/g;
 /** Marks the parts of an example that a proxy in front of Unleash needs in addition. */
 const ofRule = /127\.0\.0\.1(:|, port_value: )8080|\(metrics\(\/bulk\)\?\|register\)|\/flagmeter-mirror \{/;
 
-/** The line before commented lines for a server that is reached with TLS, how they apply, and these lines. */
+/** Matches the heading of the commented TLS lines, how the lines apply, and the lines. */
 const withTls =
   /(.*\n)[ \t]*# With TLS to flagmeter, in (place of the line above|addition):\n((?:[ \t]*#(?! \S).*\n)+)/g;
 

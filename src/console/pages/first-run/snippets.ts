@@ -14,29 +14,29 @@ export const ownTargets: readonly Target[] = [
     lines: (connection) =>
       createLines(
         'curl',
-        'Run it in a terminal. The status is 202 or 200.',
+        'Run the command in a terminal. The status is 202 or 200.',
         curl(connection),
         connection.keyType === 'Backend' ? ofReport : ofPacket,
       ),
   },
-  forPages('browser', 'Browser', browser, ' It sends every 10 seconds.'),
+  forPages('browser', 'Browser', browser, ' The page sends every 10 seconds.'),
   forPages('fetch', 'fetch', browserFetch),
-  forServers('node', 'Node.js', node, 'Save it as send.mjs and run: node send.mjs'),
+  forServers('node', 'Node.js', node, 'Save the code as send.mjs and run: node send.mjs'),
   forServers(
     'dotnet',
     '.NET',
     dotnet,
-    'Put it in Program.cs of a console project (.NET 7 or later) and run: dotnet run',
+    'Put the code in Program.cs of a console project (.NET 7 or later) and run: dotnet run',
   ),
-  forServers('php', 'PHP', php, 'Save it as send.php and run: php send.php'),
-  forServers('java', 'Java', java, 'Save it as Send.java and run: java Send.java (Java 17 or later)'),
+  forServers('php', 'PHP', php, 'Save the code as send.php and run: php send.php'),
+  forServers('java', 'Java', java, 'Save the code as Send.java and run: java Send.java (Java 17 or later)'),
 ];
 
 type Write = (connection: Connection) => string;
 
 function forPages(id: string, label: string, write: Write, more = ''): Target {
   const lines = (connection: Connection) => {
-    const how = `Put it into a page, and open the page from ${allowedFrom(connection)}.${more}`;
+    const how = `Put the code into a page, and open the page from ${allowedFrom(connection)}.${more}`;
     return createLines(label, how, write(connection), ofPacket);
   };
   return { id, label, keyTypes: ['Frontend'], lines };
@@ -49,7 +49,7 @@ function forServers(id: string, label: string, write: Write, how: string): Targe
 
 function createLines(label: string, how: string, code: string, reported: string): Lines {
   return {
-    intro: `It reports ${reported} of the flag ${exampleFeature} with its variant on. An SDK sends the same in batches.`,
+    intro: `The code reports ${reported} of the flag ${exampleFeature} with its variant on. An SDK sends the same in batches.`,
     blocks: [{ name: `sender for ${label}`, how, code }],
   };
 }

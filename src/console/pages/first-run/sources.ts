@@ -32,7 +32,7 @@ export interface Source {
 }
 
 const intro =
-  'Each evaluation counts as a check of the returned variant. It works with every provider, and calls that evaluate a flag stay as they are.';
+  'Each evaluation counts as a check of the returned variant. The package works with every provider, and calls that evaluate a flag need no change.';
 
 const openFeatureTargets: readonly Target[] = [
   target('server', 'Server', 'Backend', (connection) => [
@@ -73,7 +73,7 @@ await OpenFeature.setProviderAndWait(meter.withTracking(provider));`,
   };
 }
 
-/** Exporters of OpenTelemetry. An evaluation sent in two signals would count twice: each target sends one. */
+/** Exporters of OpenTelemetry. An evaluation sent in two signals would count twice, so each target sends one signal. */
 const openTelemetryTargets: readonly Target[] = [
   service(
     'logs',
@@ -114,7 +114,7 @@ function variables(signal: 'logs' | 'metrics', connection: Connection, more?: st
   const { metricsUrl, environment, key } = connection;
   return {
     name: 'environment variables',
-    how: 'Environment variables of the service. Add the attribute to the attributes that it has:',
+    how: 'Environment variables of the service. Add the attribute to the existing attributes of the service:',
     code: [
       `export OTEL_${signal.toUpperCase()}_EXPORTER='otlp'`,
       `${prefix}_PROTOCOL='http/protobuf'`,
@@ -148,7 +148,7 @@ function collector({ metricsUrl, environment, key }: Connection): Block {
   const header = /^[ -~]+$/.test(environment) ? `\n      x-flagmeter-environment: ${safeText(environment)}` : '';
   return {
     name: 'configuration of the collector',
-    how: 'Add it to the configuration of the collector:',
+    how: 'Add these lines to the configuration of the collector:',
     code: `processors:
   filter/flags:
     logs:
@@ -189,8 +189,14 @@ const unleashTargets: readonly Target[] = [
     copied,
     'Add the upstream next to the server block of Unleash, and the rest to that block. http://unleash is the address of Unleash.',
   ),
-  proxy('haproxy', 'HAProxy', haproxy, moved, 'Add use_backend to the frontend of Unleash, and the backend.'),
-  proxy('caddy', 'Caddy', caddy, moved, 'Add it to the site of Unleash, before its reverse_proxy.'),
+  proxy(
+    'haproxy',
+    'HAProxy',
+    haproxy,
+    moved,
+    'Add the use_backend line to the frontend of Unleash, and add the backend section.',
+  ),
+  proxy('caddy', 'Caddy', caddy, moved, 'Add the lines to the site of Unleash, before its reverse_proxy.'),
   proxy(
     'envoy',
     'Envoy',
@@ -254,7 +260,7 @@ export const sources: readonly Source[] = [
       'SDKs report about once a minute, and only flags that were checked.',
       'The log of the proxy shows whether /api/client/metrics is passed on, and the response.',
     ],
-    omits: 'Unleash does not report use and views: they stay 0.',
+    omits: 'Unleash does not report use and views, so these counts stay 0.',
   },
   {
     id: 'openfeature',
@@ -290,7 +296,7 @@ export const sources: readonly Source[] = [
       'Exporters send metrics once a minute, and log events after some seconds.',
       'The SDK of the service must have a provider of logs or metrics, and evaluate a flag.',
     ],
-    omits: 'OpenTelemetry does not report use and views: they stay 0.',
+    omits: 'OpenTelemetry does not report use and views, so these counts stay 0.',
   },
   {
     id: 'own',
@@ -303,6 +309,9 @@ export const sources: readonly Source[] = [
     patienceMs: 30_000,
     sent: (route, userAgent) => ['telemetry', 'usage', 'metrics'].includes(route) && !ownPackage.test(userAgent ?? ''),
     advice: { unknown_key: unknownKey },
-    hints: ['Does the sender print a response? If not, its machine cannot reach the server.', blocked],
+    hints: [
+      'Check that the sender prints a response. If not, the machine of the sender cannot reach the server.',
+      blocked,
+    ],
   },
 ];

@@ -98,7 +98,7 @@ function Unnamed({ counts: { accepted, refused } }: { readonly counts: IngestRep
   ];
   return (
     <p class="quiet">
-      Not included, because they named no environment of this application:{' '}
+      Messages that name no environment of this application are not included:{' '}
       {format.list(parts.filter((part) => part !== false))}. They are listed below.
     </p>
   );

@@ -35,7 +35,7 @@ import {
   valuesIn,
 } from './rows.ts';
 
-/** Measurements are computed for each reader, so they are read less often than the overview. */
+/** The server computes measurements for each reader, so pages poll measurements less often than the overview. */
 const everyMs = 10_000;
 
 export function MetricsPage({ application: app, environment: env }: InEnvironment) {
@@ -230,7 +230,13 @@ function Declare({ app, metric, onClose }: DeclareProps) {
       </p>
       <Form onSubmit={send} submit="Declare" done="Metric declared" onCancel={onClose}>
         {metric === undefined && (
-          <Field name="name" label="Name" required autoFocus hint="As senders write it. Upper and lower case differ." />
+          <Field
+            name="name"
+            label="Name"
+            required
+            autoFocus
+            hint="The name as senders write it. Upper and lower case differ."
+          />
         )}
         <SelectField name="kind" label="Kind" options={kinds} value={metric?.kind} />
         <Field

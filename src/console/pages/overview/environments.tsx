@@ -22,7 +22,7 @@ interface EnvironmentsProps extends InEnvironment {
   readonly filter: Filter;
 }
 
-/** Maximum number of environments, whose overviews are read one by one. */
+/** Maximum number of environments. The page reads the overview of each environment separately. */
 const maxEnvironments = 6;
 const everyMs = 30_000;
 

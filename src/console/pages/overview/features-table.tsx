@@ -143,7 +143,7 @@ function useHeld(sorted: readonly OverviewFeature[], chosen: string) {
   return { rows, hold: () => (held.current = true), release: () => (held.current = false) };
 }
 
-/** Loads a part of a page once it is wanted. @returns `undefined` until it is loaded */
+/** Loads a part of a page on demand. @returns `undefined` until the part is loaded */
 function useLoaded<T>(load: () => Promise<T>, wanted: boolean): T | undefined {
   const [loaded, setLoaded] = useState<{ readonly module: T }>();
   useEffect(() => {
@@ -172,9 +172,9 @@ interface UserCount {
 }
 
 interface FeatureUsers {
-  /** Lacks flags that are not counted yet. */
+  /** Users by flag, without flags that are not counted yet. */
   readonly known: ReadonlySignal<ReadonlyMap<string, UserCount>>;
-  /** Counts the users of flags that are not counted yet. @param again counts all of them */
+  /** Counts the users of flags that are not counted yet. @param again counts all flags again */
   count(names: readonly string[], bounds: Bounds, again?: boolean): Promise<void>;
 }
 

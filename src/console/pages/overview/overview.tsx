@@ -152,7 +152,7 @@ function Waiting() {
   );
 }
 
-/** The latest data of a key, which stays while new data is read. */
+/** The latest data of a key. The data stays while new data is read. */
 function useLatest<T>(data: T | undefined, key: string): T | undefined {
   const latest = useRef<{ key: string; data: T | undefined }>({ key, data });
   if (data !== undefined || latest.current.key !== key) latest.current = { key, data };

@@ -76,7 +76,7 @@ export function stateText(row: OverviewFeature, meant?: string): string {
   return shown === 'in_use' && recentVariants > 1 ? `in use: ${recentVariants} variants` : states[shown];
 }
 
-/** Finds the declared name that is similar to an undeclared flag's name. It is slow: call it for visible rows only. */
+/** Finds the declared name that is similar to an undeclared flag's name. Slow: for visible rows only. */
 export function meantBy(features: readonly OverviewFeature[]): (row: OverviewFeature) => string | undefined {
   const declared = features.filter((row) => row.declared).map(({ feature }) => feature);
   const found = new Map<string, string | undefined>();

@@ -32,8 +32,8 @@ export function PeoplePage({ application: app, environment: env }: InEnvironment
     <div class="stack people">
       <h1>People</h1>
       <p class="quiet">
-        The variants of one person. Type the identity as your application mints or sends it. It appears neither in the
-        address nor in the history of this browser.
+        Shows the variants of one person. Type the identity as your application creates or sends it. The identity
+        appears neither in the address nor in the history of this browser.
       </p>
       <div class="form-line">
         <Form submit="Show" done="Records loaded" onSubmit={(data) => read(String(data.get('identity')))}>

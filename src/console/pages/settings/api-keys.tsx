@@ -27,7 +27,7 @@ export function ApiKeys({ team }: { readonly team: string }) {
     <Section
       title="API keys"
       help="oauth#api-keys"
-      note="Programs use them to get tokens for the management API. Packets contain an application key instead."
+      note="Programs use API keys to get tokens for the management API. Packets contain an application key instead."
     >
       <ResourceTable
         caption="API keys"

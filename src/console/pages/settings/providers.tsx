@@ -192,7 +192,7 @@ const providerCodes = { invalid_name: 'name' };
 
 /** The fields of a provider. @param props `of`: the provider to change; absent for a new provider */
 function ProviderFields({ of: provider }: { readonly of?: IdentityProvider }) {
-  const secret = 'It is not shown again.';
+  const secret = 'The secret is not shown again.';
   return (
     <>
       <Field
@@ -200,7 +200,7 @@ function ProviderFields({ of: provider }: { readonly of?: IdentityProvider }) {
         label="Name"
         required
         autoFocus
-        hint="Shown on its button on the sign-in page."
+        hint="Shown on the button of the sign-in page."
         value={provider?.name}
       />
       <Field
@@ -209,7 +209,7 @@ function ProviderFields({ of: provider }: { readonly of?: IdentityProvider }) {
         type="url"
         required
         placeholder="https://login.example.com"
-        hint="Exactly as in its discovery document."
+        hint="Exactly as in the discovery document of the provider."
         value={provider?.issuer}
       />
       <Field name="clientId" label="Client id" required autocomplete="off" value={provider?.clientId} />
@@ -218,7 +218,7 @@ function ProviderFields({ of: provider }: { readonly of?: IdentityProvider }) {
         label="Client secret"
         type="password"
         autocomplete="off"
-        hint={`${secret} ${provider?.hasClientSecret ? 'An empty field keeps the stored secret.' : 'Empty for a public client.'}`}
+        hint={`${secret} ${provider?.hasClientSecret ? 'An empty field keeps the stored secret.' : 'Leave it empty for a public client.'}`}
       />
       <Field
         name="scopes"
@@ -273,7 +273,7 @@ function Memberships({ of: provider }: { readonly of: IdentityProvider | undefin
       <Rows
         name="claimRules"
         legend="Rules for claims"
-        hint="A user whose claim is the value, or a list that contains it, has the role in the team. Evaluated at each sign-in."
+        hint="A user has the role in the team if the claim equals or contains the value. Evaluated at each sign-in."
         noun="rule"
         rows={claimRules}
         columns={[

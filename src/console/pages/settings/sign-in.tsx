@@ -142,7 +142,7 @@ function BreakGlass({ team, chosen }: { readonly team: string; readonly chosen: 
   return (
     <Choices
       legend="Who may always use a password"
-      hint="For example, while the provider is down. Each needs a password of their own."
+      hint="For example, while the provider is down. Each of these users needs a password."
       type="checkbox"
       name="breakGlass"
       choices={[

@@ -81,7 +81,7 @@ function Remove({ path, required }: { readonly path: string; readonly required: 
   );
 }
 
-/** Removes the factors of a user who has lost them. Renders nothing for a user without factors. */
+/** Removes the lost factors of a user. Renders nothing for a user without factors. */
 export function LostFactors({ user: { id, name } }: { readonly user: User }) {
   const paths = { passkeys: resource('users', id, 'passkeys'), totp: resource('users', id, 'totp') };
   const passkeys = usePoll<{ items: readonly Passkey[] }>(paths.passkeys, 15_000).data?.items ?? [];
@@ -101,8 +101,8 @@ export function LostFactors({ user: { id, name } }: { readonly user: User }) {
       }}
     >
       <p>
-        For a user who has lost them. The password remains, and the sessions continue. If the policy demands a second
-        factor, the next sign-in sets up another one.
+        Use this if the user has lost a passkey or the app. The password remains, and the sessions continue. If the
+        policy demands a second factor, the next sign-in sets up another one.
       </p>
     </ConfirmButton>
   );
@@ -113,7 +113,7 @@ const isPossible = relyingPartyId(settings.authUrl) !== undefined;
 const impossible =
   'Browsers allow passkeys only at an https address with a host name, or on localhost. The operator must set --auth-url to such an address.';
 
-/** The passkeys of the reader. They are added on a page of the auth host, to which browsers bind them. */
+/** The passkeys of the reader. A page of the auth host adds passkeys, because browsers bind passkeys to a host. */
 export function Passkeys({ id }: { readonly id: string }) {
   const path = resource('users', id, 'passkeys');
   const { data, error } = usePoll<{ items: readonly Passkey[] }>(path, 15_000);

@@ -110,8 +110,8 @@ function TabContent({ team, thing, remove }: TabContentProps) {
     <>
       <NameSection key={thing.version} name={team.name} save={(name) => thing.change(() => ({ name }))} />
       <DeletionSection kind="team" name={team.name} remove={remove}>
-        Its API keys, sign-in clients and webhooks are deleted too. The team must have no applications, and each of its
-        members must have another team.
+        The API keys, sign-in clients and webhooks of the team are deleted too. The team must have no applications, and
+        each member must have another team.
       </DeletionSection>
     </>
   );
@@ -178,7 +178,7 @@ function Limits({ team, change }: LimitsProps) {
       {hasRole('Admin') && <TierForm key={data.plan} limits={data} change={change} />}
       <h3>Limits of the service</h3>
       <p class="quiet">
-        The operator sets them when the service starts. An application can have a lower rate in its settings.
+        The operator sets these limits when the service starts. The settings of an application can lower its rate.
       </p>
       <Table
         caption="Limits of the service"
@@ -217,7 +217,7 @@ function TierForm({ limits: { plan, canRaise }, change }: TierFormProps) {
       <SelectField
         name="plan"
         label="Plan"
-        hint={canRaise ? undefined : 'You can lower it. Only the operator of the service can raise it again.'}
+        hint={canRaise ? undefined : 'You can lower the plan. Only the operator of the service can raise it again.'}
         options={offered.map((each) => [each])}
         value={plan}
       />

@@ -64,7 +64,7 @@ export function Members({ team }: { readonly team: Team }) {
           onConfirm: () => call('DELETE', resource('teams', team.id, 'members', id)),
           children: (
             <>
-              <p>They immediately lose access to everything of this team.</p>
+              <p>The member immediately loses access to everything of this team.</p>
               {teams.length < 2 && (
                 <p class="warn">
                   A user without another team is deleted. As far as you can see, {name} has no other team.
@@ -280,7 +280,7 @@ function NewUser({ label, teams, onDone }: NewUserProps) {
         label="E-mail address"
         required
         autocomplete="off"
-        hint="For signing in. You get a link with which they choose a password."
+        hint="For signing in. You get a link with which the user chooses a password."
       />
       <RoleField />
       <TeamField teams={teams} value={teams[0]?.id} />
@@ -315,8 +315,8 @@ function LinkDialog({ user, onClose }: { readonly user: User; readonly onClose: 
     <Dialog title={isInvited ? `Invite ${name} again` : `Reset password of ${name}`} onClose={onClose}>
       <p>
         {isInvited
-          ? 'They have not accepted the invitation yet.'
-          : 'You get a link with which they choose another password.'}
+          ? 'The user has not accepted the invitation yet.'
+          : 'You get a link with which the user chooses another password.'}
         {invitation !== null && ' A new link replaces the previous one.'}
       </p>
       {invitation !== null && (
@@ -346,7 +346,7 @@ function LinkDialog({ user, onClose }: { readonly user: User; readonly onClose: 
               [
                 'on',
                 'End all sessions now',
-                'The current password also becomes invalid now. Otherwise, both end when the link is used.',
+                'The current password also becomes invalid now. Otherwise, the sessions and the password end when the link is used.',
               ],
             ]}
           />

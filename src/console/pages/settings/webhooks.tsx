@@ -67,7 +67,7 @@ function shownSecret({ name, secret }: WebhookShownOnce): SecretContent | undefi
   return {
     title: `Copy secret of ${name} now`,
     once: true,
-    note: 'The receiver verifies deliveries with it, as described by Standard Webhooks.',
+    note: 'The receiver verifies deliveries with this secret, as described by Standard Webhooks.',
     values: [['Secret', secret]],
   };
 }
@@ -127,7 +127,7 @@ function JiraFields({ of: webhook }: { readonly of: Webhook | undefined }) {
 }
 
 function Authorization({ kept }: { readonly kept: boolean }) {
-  const hint = 'The value of the Authorization header, such as Bearer and a token. It is not shown again.';
+  const hint = 'The value of the Authorization header, such as Bearer and a token. The value is not shown again.';
   return (
     <Field
       name="authorization"
@@ -140,7 +140,7 @@ function Authorization({ kept }: { readonly kept: boolean }) {
   );
 }
 
-/** The fields as the API takes them. Formats without a field leave it out. */
+/** The fields as the API takes them. Omits a field that the format does not have. */
 function webhookFields(data: FormData): object {
   const ofFormat = ['project', 'issueType', 'authorization'].flatMap((name) => {
     const value = data.get(name);
@@ -208,7 +208,7 @@ function Actions({ webhook: { name, enabled, teamId, format }, path, change }: A
           done={`Disabled ${name}`}
           onConfirm={() => change({ enabled: false })}
         >
-          <p>Waiting deliveries are dropped. Events that occur while it is disabled are never delivered.</p>
+          <p>Waiting deliveries are dropped. Events that occur while the webhook is disabled are never delivered.</p>
         </ConfirmButton>
       ) : (
         <button type="button" disabled={busy} onClick={() => run(() => change({ enabled: true }), `Enabled ${name}`)}>

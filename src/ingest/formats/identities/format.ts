@@ -39,7 +39,7 @@ const checkContentType = contentTypeCheck('application/json');
 
 const source = { route: 'identities', transport: 'http' } as const;
 
-/** Handles mints. The key is in a header, so a sender without a key learns nothing else, and its body is not read. */
+/** Handles mint requests. The key is in a header, so the body of a sender without a key is not read. */
 function mintHandler(
   deps: IdentityDeps,
 ): MessageHandler<Request, Profile, { readonly holder: KeyHolder }, HttpResponse> {
@@ -74,7 +74,7 @@ const responseHeaders = sharedHeaders({ 'content-type': 'application/json', 'cac
 
 const senderRefusals = {
   unknown_backend_key: 'Send the Backend key of an application in Authorization',
-  not_backend_key: 'Minting requires a Backend key. Browsers and apps get their ids from a server',
+  not_backend_key: 'Minting requires a Backend key. Browsers and apps get their ids from your server',
 } as const satisfies Refusals;
 
 const refusal = (code: keyof typeof senderRefusals) => new Refusal(code, senderRefusals[code]);
@@ -135,13 +135,13 @@ export const identities: Format<IdentityDeps> = {
     backendKeyAsBearer: {
       type: 'http',
       scheme: 'bearer',
-      description: 'A Backend key after `Bearer`. It is secret. Keep it out of pages, apps and repositories.',
+      description: 'A Backend key after `Bearer`. The key is secret. Keep it out of pages, apps and repositories.',
     },
     backendKey: {
       type: 'apiKey',
       in: 'header',
       name: 'Authorization',
-      description: 'A Backend key alone. It is secret. Keep it out of pages, apps and repositories.',
+      description: 'A Backend key alone. The key is secret. Keep it out of pages, apps and repositories.',
     },
   },
 };
@@ -161,7 +161,7 @@ const Minted = Type.Object(
     instanceId: Type.String({
       minLength: 22,
       maxLength: 256,
-      description: 'Opaque, and secret to that user. Reports do not show it.',
+      description: 'Opaque id, known only to you and this user. Reports do not show the id.',
     }),
   },
   { component: 'Minted' },
@@ -194,7 +194,7 @@ const mintIdentity = (maxBody: number): Operation => ({
   body: { 'application/json': { schema: MintSchema, examples: sent } },
   responses: {
     200: {
-      description: 'Minted or rotated, and on disk. Give `instanceId` to that user only.',
+      description: 'The id is minted or rotated, and on disk. Give `instanceId` to this user only.',
       headers: { 'Cache-Control': { required: true, schema: { const: 'no-store' } } },
       content: { 'application/json': { schema: Minted, examples: responseExamples } },
     },

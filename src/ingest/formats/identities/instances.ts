@@ -56,7 +56,7 @@ const maxKnown = 50_000;
 const knownMs = 60_000;
 const dayMs = 86_400_000;
 
-/** A cache of valid instance ids. Made-up ids take no memory. */
+/** A cache of valid instance ids. Invented ids take no memory. */
 class KnownInstances {
   readonly #known = new Map<string, KnownInstance>();
   /** Cached ids by person, so that minting and forgetting take effect immediately. */
@@ -76,7 +76,10 @@ class KnownInstances {
     return this.#known.get(instanceId);
   }
 
-  /** Returns a recently read id. Reads an expired id again: another thread can have extended it. @param now Unix ms */
+  /**
+   * Returns a recently read id. Reads an expired id again, because another thread can have extended the id.
+   * @param now Unix ms
+   */
   recall(instanceId: string, now: number): KnownInstance | undefined {
     const known = this.get(instanceId);
     if (known === undefined || known.expiresAt <= now) return undefined;
@@ -116,7 +119,7 @@ function formatPerson(application: number, { high, low }: Hash64): string {
   return `${application}/${high}/${low}`;
 }
 
-/** Dependencies of instance ids. Times are milliseconds. */
+/** Dependencies of instance ids. Durations are in milliseconds. */
 export interface InstanceDeps {
   readonly usage: Pick<UsageStore, 'findPeople' | 'digestSecret' | 'keepMint' | 'forget' | 'resolvesLater'>;
   readonly randomBytes: RandomBytes;
@@ -142,7 +145,7 @@ interface MintResult {
 export class Instances {
   readonly #deps: InstanceDeps;
   readonly #known: KnownInstances;
-  /** People being forgotten. Packets received before the deletion is on disk must not bring them back. */
+  /** People being forgotten. Packets received before the deletion is on disk must not recreate them. */
   readonly #leaving = new Map<string, number>();
 
   constructor(deps: InstanceDeps) {
@@ -158,7 +161,11 @@ export class Instances {
     return identifyPerson(this.#deps.usage.digestSecret, application, identity);
   }
 
-  /** Mints an id, and keeps earlier ones for the grace period. @param now Unix ms @param fill adds to the same batch */
+  /**
+   * Mints an id, and keeps earlier ones for the grace period.
+   * @param now Unix ms
+   * @param fill adds further changes to the same batch
+   */
   mint(application: Application, profile: Profile, now: number, fill: (batch: Batch) => void): MintResult {
     const { usage, randomBytes, ttlMs, graceMs } = this.#deps;
     const { number } = application;
@@ -246,14 +253,14 @@ function identifyPerson(secret: Buffer, application: number, identity: string): 
   return { ...hashIdentity(identity), digest: digestWords(digest) };
 }
 
-/** Pattern of 1 to 256 characters (code points) without control characters or lone surrogates. */
+/** Pattern of 1 to 256 code points without control characters or lone surrogates. */
 const identityPattern = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
 export function isIdentity(text: string): boolean {
   return identityPattern.test(text);
 }
 
-/** Instance ids, in another thread, that the main thread has found recently. */
+/** Cache, in another thread, of the instance ids that the main thread has found recently. */
 export class ThreadInstances {
   readonly #known: KnownInstances;
   readonly #secret: Buffer;
@@ -276,7 +283,7 @@ export class ThreadInstances {
     return known?.application === application ? this.#known.use(instanceId, known, now) : undefined;
   }
 
-  /** True if an id is valid here. Otherwise only the main thread can decide. @param now Unix ms */
+  /** True if an id is valid here. If false, only the main thread can decide. @param now Unix ms */
   knows(instanceId: string, application: number, now: number): boolean {
     return this.#known.recall(instanceId, now)?.application === application;
   }

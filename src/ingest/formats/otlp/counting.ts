@@ -192,16 +192,16 @@ function toSeriesRef(ref: number): number {
   return seriesRef(Math.floor(ref / seriesPerEnvironment), environmentOrdinal);
 }
 
-/** Maximum number of totals in each of two maps, which hold the totals that the store has not folded yet. */
+/** Maximum number of totals in each of two maps. The maps hold totals that the store has not folded yet. */
 const maxRecent = 10_000;
 
 type Last = Pick<Total, 'value' | 'at'>;
 
 export class LatestTotals {
   readonly #store: Pick<UsageTables, 'totals'>;
-  /** Latest totals by application and digest. The store has a value only once it is folded. */
+  /** Latest totals by application and digest. The store has a total only after it has folded it. */
   #recent = new Map<string, Last>();
-  /** Earlier totals. Forgetting them all together is cheaper than forgetting the oldest total each time. */
+  /** Earlier totals. Forgetting all earlier totals together is cheaper than forgetting the oldest total each time. */
   #earlier = new Map<string, Last>();
 
   constructor(store: Pick<UsageTables, 'totals'>) {

@@ -19,9 +19,9 @@ import {
 } from './request.ts';
 
 /**
- * Decodes protobuf messages of OTLP (https://github.com/open-telemetry/opentelemetry-proto, 1.x). All signals nest
- * alike: resources (1), in each the resource (1) and scopes (2), in each the scope (1) and records (2). Fields can
- * arrive in any order.
+ * Decodes protobuf messages of OTLP (https://github.com/open-telemetry/opentelemetry-proto, 1.x). All signals have the
+ * same nesting: a request has resources (1). Each of these has the resource itself (1) and scopes (2). Each scope has
+ * the scope itself (1) and records (2). Fields can arrive in any order.
  */
 
 function decodeProtobuf(signal: Signal, body: Uint8Array): OtlpRequest {
@@ -81,7 +81,7 @@ function readLog(reader: ProtoReader, found: ResourceBuilder): void {
   if (isEvaluation(event || readText(attributes, 'event'))) found.event(attributes, time || observed);
 }
 
-/** Reads a `Span`: its events, and itself if it is an evaluation. Skips attributes if another name comes first. */
+/** Reads a `Span`: its events, and the span if it is an evaluation. Otherwise skips attributes after its name. */
 function readSpan(reader: ProtoReader, found: ResourceBuilder): void {
   const attributes: Attributes = new Map();
   let name: string | undefined;

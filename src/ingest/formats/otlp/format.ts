@@ -40,7 +40,7 @@ export const otlp: Format<OtlpDeps> = {
     };
   }),
   introduction: `**OpenTelemetry.** \`POST /v1/logs\`, \`/v1/metrics\` and \`/v1/traces\` accept OTLP/HTTP 1.x, as protobuf or JSON, with any application key in
-\`Authorization\` or \`x-api-key\`. Only the evaluations of feature flags in it are counted.`,
+\`Authorization\` or \`x-api-key\`. Only the evaluations of feature flags in these requests are counted.`,
 };
 
 const callResponses = {

@@ -127,7 +127,10 @@ function keepFound({ findLane }: OtlpDeps, { found }: OtlpCounter, { holder }: O
   found.keep((fill) => findLane(number).addBefore(number, fill));
 }
 
-/** Counts a request once. Each of its environments has it in the ledger, and the first also has all notes. */
+/**
+ * Counts a request once. The ledger of each of its environments records the request. The ledger of the first
+ * environment also has all notes.
+ */
 function count(
   deps: OtlpDeps,
   latest: LatestTotals,

@@ -99,7 +99,7 @@ type OtlpNote = Extract<LedgerNote, 'name_dropped' | 'value_dropped' | 'sum_unsu
 
 /** Index of a missing text. */
 export const noText = -1;
-/** Replacement for a missing time: the data counts when it arrives. */
+/** Replacement for a missing time. Data without a time counts at its arrival. */
 export const noTime = -1;
 
 /** Numbers per row of the lists in a request. Texts are indexes. */
@@ -148,7 +148,7 @@ export interface Metric {
   /** 1 for delta, 2 for cumulative; 0 if it is not specified. */
   readonly temporality: number;
   readonly isMonotonic: boolean;
-  /** Number of points that are not of a sum. */
+  /** Number of points of metrics that are not sums. */
   readonly others: number;
 }
 
@@ -165,7 +165,7 @@ interface FoundTotal {
   readonly scope: string;
 }
 
-/** Pattern of lone surrogates. UTF-8 cannot represent them, so two such texts could become equal. */
+/** Pattern of lone surrogates. UTF-8 lacks lone surrogates, so two different texts could be encoded equally. */
 const loneSurrogate = /\p{Cs}/u;
 const maxCount = 2 ** 31 - 1;
 const delta = 1;

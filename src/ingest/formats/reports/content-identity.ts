@@ -10,7 +10,10 @@ const variantRow = 3;
 const userRow = 4;
 const valueRow = 5;
 
-/** Returns the identity of a report by its content, for reports without a key. It is unique only if `isDistinct`. */
+/**
+ * Returns the identity of a report by its content, for reports without a key. The identity is unique only if
+ * `isDistinct` returns true.
+ */
 export function identityOfReport(sender: MessageSender, report: Report | PackedReport): MessageIdentity {
   const { instanceName, processStartTime, time, statCount } = report;
   const rows = new RowSum();
@@ -83,7 +86,7 @@ function addValues(rows: RowSum, { values }: MetricsReport): void {
   }
 }
 
-/** Returns a time as finely as a double can distinguish it. */
+/** Returns a time with the full precision of a double. */
 function microseconds(ms: number): number {
   return Math.round(ms * 1000);
 }

@@ -44,7 +44,7 @@ const usage = (maxReport: number): Endpoint<GrpcWebDeps> => ({
   ...endpoint('/api/usage/stats', {
     operationId: 'sendUsageStats',
     summary: 'Report feature usage of a server',
-    description: `${description}\n\nThe same as \`Usage.Usage/SendStats\` of gRPC.`,
+    description: `${description}\n\nEquivalent to the gRPC call \`Usage.Usage/SendStats\`.`,
     ...bodies(UsageReportSchema, 'featureCount', usageExamples),
     refuses: refuses(maxReport),
   }),
@@ -56,7 +56,7 @@ const metrics = (maxReport: number): Endpoint<GrpcWebDeps> => ({
   ...endpoint('/api/metrics', {
     operationId: 'sendMetrics',
     summary: 'Report metrics of a server',
-    description: `${description}\n\nThe same as \`Metrics.Metrics/SendMetrics\` of gRPC.`,
+    description: `${description}\n\nEquivalent to the gRPC call \`Metrics.Metrics/SendMetrics\`.`,
     ...bodies(MetricsReportSchema, 'count', metricsExamples),
     refuses: {
       ...refuses(maxReport),
@@ -79,18 +79,18 @@ function endpoint(path: string, operation: Operation): Omit<Endpoint, 'bind'> {
 
 const description = `Checked in this order: 503, 413, 400, 404, 429. A refused report changes nothing. Unknown fields are ignored,
 and optional ones may be \`null\` or \`[]\`. A value of a wrong type is refused with 400, and so is a negative or fractional count. The
-detail names the path of the first one. An entry with an invalid name is left out, and so are a metric without a finite
+detail names the path of the first such value. An entry with an invalid name is left out, and so are a metric without a finite
 value, a variant with a too large count, and a hash that is not an integer. The rest is counted. \`Flagmeter-Noted\` names
 the first of these. Features, variants and metrics over the limits of the environment are counted as \`__other__\`. The ledger notes
 all of these, and the response counts all entries. A name may be a number, and an empty map
 \`[]\`, as PHP encodes them.
 
-The key is in the body (\`appKey\`), and may be of any type. For SDKs and servers, not for browsers: no response has CORS
-headers, and \`OPTIONS\` gets 405.
+The key is in the body (\`appKey\`), and may be of any type. This operation is for SDKs and servers, not for browsers:
+no response has CORS headers, and \`OPTIONS\` gets 405.
 
 A report that is repeated within 10 minutes is accepted but not counted again, even after a restart. A repetition has the same
-environment, \`instanceName\`, \`processStartTime\`, \`time\` and content, and its \`time\` is finer than a millisecond. With a coarser
-\`time\` it counts, because several processes can report alike. An \`Idempotency-Key\` always identifies retries.
+environment, \`instanceName\`, \`processStartTime\`, \`time\` and content, and its \`time\` is finer than a millisecond. A report
+with a coarser \`time\` always counts, because several processes can send equal reports. An \`Idempotency-Key\` always identifies retries.
 
 A report with a future \`time\` is counted now. A report older than the retention of minutes is counted in its hour or day.
 A report older than all retention is counted in the oldest day.`;
@@ -115,7 +115,7 @@ function bodies(
     body: { 'application/json': { schema, examples: listExamples(examples, ({ sent }) => sent) } },
     responses: {
       200: {
-        description: 'Counted, and on disk.',
+        description: 'The report is counted and on disk.',
         headers: { [notedHeader]: Noted },
         content: { 'application/json': response },
       },

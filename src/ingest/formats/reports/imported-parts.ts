@@ -28,8 +28,8 @@ const maxUnfolded = 100_000;
 const maxKnown = 1000;
 
 /**
- * Imports parts of files with earlier counts. The identity of each part is remembered permanently, in the batch that
- * counts it. A part therefore counts once: after a restart, and on all nodes together.
+ * Imports parts of files with earlier counts. The batch that counts a part also stores the identity of the part
+ * permanently. A part therefore counts once, even after a restart, and once on all nodes together.
  */
 export class ImportedParts {
   readonly #deps: ImportedPartsDeps;

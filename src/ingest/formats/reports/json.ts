@@ -27,8 +27,8 @@ import {
 } from './report.ts';
 
 /**
- * Schema of an optional field, for the JSON of usage and metrics reports. It can be `null`, because serializers send
- * that. PHP encodes a name that looks like an integer as a number, and an empty map as a list.
+ * Schema of an optional field of usage and metrics reports in JSON. The value can be `null`, because serializers write
+ * `null` for missing fields. PHP encodes a name that looks like an integer as a number, and an empty map as a list.
  */
 
 const nullable = <T>(type: string | readonly string[], options: object = {}) =>
@@ -185,7 +185,7 @@ export const UsageReportSchema = Type.Object(
     stats: Type.Unsafe<readonly Static<typeof UsageStat>[] | null>({
       type: ['array', 'null'],
       items: UsageStat,
-      description: 'Required, but may be empty. A misspelt field name is therefore refused.',
+      description: 'Required, but may be empty. A report with a misspelt field name is therefore refused.',
     }),
     totalUniqueUsers: unreadCount(),
     appVersion: optionalName({ description: 'Version of the reporting program.' }),

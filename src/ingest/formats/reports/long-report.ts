@@ -26,7 +26,7 @@ export type AddedNotes = Readonly<Record<'time_moved' | 'series_folded' | 'name_
 
 /**
  * A report of hundreds of thousands of entries, counted in steps. Its names are resolved to numbers, and entries of one
- * series are added up. Then most of its users are committed: they are unique, so the commit of the rest can follow.
+ * series are added up. Then most of its users are committed before the rest, which is safe because users are unique.
  */
 export class LongReport {
   readonly report: PackedReport;

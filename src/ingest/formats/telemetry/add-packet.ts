@@ -55,7 +55,7 @@ interface Attribution {
   readonly person: Person | undefined;
   /** Set if the expiry of the instance id is extended. */
   readonly use: InstanceUse | undefined;
-  /** Set if the instance id can become known later. The packet is attributed then, with rows still to be added. */
+  /** Set if the instance id can become known later. Its `rows` are still empty. */
   readonly unresolved: UnresolvedUse | undefined;
   readonly instanceDropped: boolean;
 }
@@ -64,7 +64,10 @@ export type PeopleFinder = Pick<Instances, 'find' | 'identifyPerson'>;
 
 const unattributed: Attribution = { person: undefined, use: undefined, unresolved: undefined, instanceDropped: false };
 
-/** Attributes a packet by its instance id, or else by the client's identity, if the application accepts these. */
+/**
+ * Attributes a packet by its instance id, or else by the identity that the client asserts, if the application accepts
+ * such identities.
+ */
 export function attribute(
   instances: PeopleFinder,
   { i, u }: Packet,

@@ -43,14 +43,14 @@ export const telemetry: Format<TelemetryDeps & SnippetDeps> = {
 const description = `Checked in this order: 503, 413, 400, 404, 403, 429. A refused packet changes nothing.
 
 The key is in the body (\`k\`), never in \`Authorization\`, and must be a Frontend or a Mobile key. A Backend key is secret.
-If one is sent here, the response is 404 and the key is marked as leaked. A Frontend key needs an \`Origin\`. If the application has
-\`allowedOrigins\`, it must be one of them.
+If a Backend key is sent here, the response is 404 and the key is marked as leaked. A Frontend key needs an \`Origin\`. If the
+application has \`allowedOrigins\`, the \`Origin\` must be one of these.
 
 Pages of an allowed origin may read every response but 403, without credentials. They cannot read \`Retry-After\`: wait, and
 back off exponentially. As \`text/plain\`, or without any \`Content-Type\`, a packet needs no preflight: \`navigator.sendBeacon\`
 sends a text or an untyped Blob this way.
 
-A value of a wrong type is refused with 400, and so is a negative or fractional count. The detail names the path of the first one.
+A value of a wrong type is refused with 400, and so is a negative or fractional count. The detail names the path of the first such value.
 A value that a correct program can produce does not affect the rest: an entry with an invalid name, a variant with a too large
 count, and a metric that is \`null\` or not finite are left out. Unknown fields are ignored. \`Flagmeter-Noted\` names the first of these, and
 the ledger notes them. \`null\` and \`[]\` count as absent. Features, variants and metrics over the limits of the environment are
@@ -59,7 +59,7 @@ counted as \`__other__\`.`;
 const SecFetchSite: Parameter = {
   name: 'Sec-Fetch-Site',
   in: 'header',
-  description: 'Sent by browsers. It reveals a browser that uses a Mobile key without `Origin`.',
+  description: 'Sent by browsers. The header reveals a browser that uses a Mobile key without `Origin`.',
   schema: { type: 'string' },
 };
 
@@ -104,7 +104,9 @@ const sendTelemetry = (maxBody: number): Operation => ({
       examples: { beacon },
     },
   },
-  responses: { 202: { description: 'Counted, and on disk. The body is empty.', headers: acceptedHeaders } },
+  responses: {
+    202: { description: 'The packet is counted and on disk. The body is empty.', headers: acceptedHeaders },
+  },
   refuses: refuses(maxBody),
   refusalHeaders: (status) => (status === 403 ? {} : cors),
 });

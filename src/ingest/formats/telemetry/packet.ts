@@ -57,7 +57,7 @@ export const PacketSchema = Type.Object(
     }),
     u: nullable<Text>(text, {
       description:
-        'Identity asserted by the client. A number or boolean is converted to text. It is used only if the application accepts such ' +
+        'Identity asserted by the client. A number or boolean is converted to text. The identity is used only if the application accepts such ' +
         'identities and there is no `i`. It must have 1 to 256 characters and no control characters. An invalid identity is ignored, and the ' +
         'packet is counted.',
     }),

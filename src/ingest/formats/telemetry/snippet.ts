@@ -15,7 +15,7 @@ export interface SnippetDeps {
   readonly snippet: SnippetFiles;
 }
 
-const description = `An ES module for pages (\`script\` with \`type="module"\`). It counts, sends a packet every ten seconds and when the page is left, and backs off while the service
+const description = `An ES module for pages (\`script\` with \`type="module"\`). The module counts, sends a packet every ten seconds and when the visitor leaves the page, and backs off while the service
 is unavailable:
 
     import { flagmeter } from '{metrics_url}/snippet.js';

@@ -165,7 +165,7 @@ function addToBatch(
   return recordNotes(ledger, sender, notes, batch);
 }
 
-/** Maximum number and length of origins with a cached response. Pages choose them. */
+/** Maximum number and length of origins with a cached response. Pages choose their origins. */
 const maxOrigins = 1000;
 const maxOrigin = 300;
 
@@ -195,9 +195,9 @@ function isReadable({ code, status }: Refusal, origin: string | undefined, holde
 
 /** The thread that owns data that a packet can need, as seen by other threads. */
 export interface Owner {
-  /** Applies all changes that the owner has announced. Some can be newer than the head of a request. */
+  /** Applies all changes that the owner has announced. Some changes can be newer than the head of a request. */
   catchUp(): void;
-  /** True if this thread can count a packet exactly as the owner would. If not now, it can be able to later. */
+  /** True if this thread can count a packet exactly as the owner would. The result can change later. */
   countsHere(packet: Packet, sender: PacketSender): boolean;
   /** Forwards a request to the owner. @param body if it was read */
   forward(request: Request, body?: Uint8Array): Promise<HttpResponse>;

@@ -151,8 +151,8 @@ export class UnleashCounter {
 }
 
 /**
- * Finds the environment of an entry that names one as Unleash does. The name in the token means the environment that
- * the token stands for. Any other name is the name of an environment of the application.
+ * Finds the environment of an entry by the entry's environment name in Unleash. The name in the token means the
+ * environment that the token stands for. Any other name is the name of an environment of the application.
  */
 function createEnvironmentFinder({ holder, environment: own, token }: UnleashSender) {
   return (name: string | undefined): Environment | undefined => {
@@ -176,7 +176,7 @@ interface Headers {
   header(name: string): string | undefined;
 }
 
-/** A message, without its content, that its sender could have sent before. */
+/** Data of a message, without its content, that shows if its sender could have sent it before. */
 export type SentBefore = Omit<CumulativeMessage, 'at' | 'bucket' | 'measuredAt' | 'rows'>;
 
 /** Kinds of repetition, by the language of the SDK. All other SDKs never repeat. */

@@ -73,7 +73,7 @@ const requestHeaders = [
   ]),
 ].join(', ');
 
-const description = `The path, the body and the token are those of Unleash, and every 2xx is a success to its SDKs. 404, 429 and 503 make the SDK for Node
+const description = `The path, the body and the token are the same as for Unleash, and its SDKs treat every 2xx as a success. 404, 429 and 503 make the SDK for Node
 back off and keep what it has counted. Temporary conditions never get 400, 401, 403 or 413.
 
 \`variants\` count as checks of each variant, the rest of \`yes\` as checks of \`enabled\`, and the rest of \`no\` as checks of \`disabled\`. Entries
@@ -176,7 +176,7 @@ function describeOperation(kind: UnleashKind, limit: number, forPages: boolean):
     body: { 'application/json': bodies[kind] },
     responses: {
       202: {
-        description: 'Counted, and on disk. The body is empty.',
+        description: 'The message is counted and on disk. The body is empty.',
         headers: forPages ? acceptedHeaders : { [notedHeader]: Noted },
       },
     },

@@ -48,7 +48,7 @@ export interface UnleashMessage extends UnleashContent {
   readonly sdk: string | undefined;
   /** Platform and version, such as `node 22.1.0`. */
   readonly platform: string | undefined;
-  /** Start of the bucket as sent. Some SDKs keep it until the bucket is confirmed, and add to the bucket. */
+  /** Start of the bucket as sent. Some SDKs keep the start, and add to the bucket, until the bucket is confirmed. */
   readonly start: string | undefined;
   /** End of the bucket, Unix ms. */
   readonly stop: number | undefined;

@@ -57,7 +57,7 @@ interface ReceivedMessage {
  * Handles messages of Unleash SDKs and of Edge, in the steps of `Pipeline`. The token is in a header, so a body without
  * a known token is not read. Temporary refusals are never 400, 401, 403 or 413, because SDKs stop at these until their
  * process restarts.
- * @param forPages true if pages and apps send the message, with a token that is public
+ * @param forPages true if pages and apps send the message, with a public token
  */
 export function unleashHandler(
   deps: UnleashDeps,
@@ -170,7 +170,7 @@ function findSender({ keys }: UnleashDeps, request: Request, forPages: boolean):
   return { holder, environment, token };
 }
 
-/** Returns the claim of a request, without hashing its token again if the sender is known. */
+/** Returns the claimed sender of a request, without hashing the token again if the sender is known. */
 function findClaim({ keys }: UnleashDeps, request: Request, sender?: UnleashSender): ClaimedSender {
   const token = sender === undefined ? readKey(request) : sender.token;
   const holder = sender?.holder ?? (token === undefined ? undefined : keys.findKey(token));

@@ -151,7 +151,7 @@ function findFirst<T>(items: Iterable<T>, order: (item: T) => number): T | undef
   return first;
 }
 
-/** The packets of one accepting thread that go to one lane. */
+/** The packets of one accepting thread that go to one journal lane. */
 interface Stream {
   /** Number of packets in the open batch, and in the batch that is being committed. */
   open: number;
@@ -215,7 +215,7 @@ export function simulate(costs: Costs, machine: Machine): SimulationResult {
 }
 
 /**
- * Creates a lane: its journal takes the waiting batches, and its folding thread follows.
+ * Creates a simulated journal lane: its journal commits the waiting batches, and its folding thread then folds them.
  * @returns a function that commits the open batch of a stream
  */
 function createLane(simulation: Simulation, costs: Costs, disk: Resource, store: Resource): (stream: Stream) => void {

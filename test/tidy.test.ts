@@ -159,25 +159,25 @@ function functions({ path, lines }: Source): { name: string; length: number }[] 
  * Maximum lines of each folder and loose file of `src`. A commit that raises a number states the purpose of the lines.
  */
 const most: Readonly<Record<string, number>> = {
-  accounts: 5990,
-  auth: 10003,
+  accounts: 6002,
+  auth: 10028,
   bench: 2950,
   cli: 5560,
   commands: 2275,
-  console: 18702,
+  console: 18706,
   contract: 7518,
   demo: 1427,
   grpc: 1822,
   http: 4861,
-  ingest: 9340,
+  ingest: 9341,
   'main.ts': 87,
-  management: 6070,
-  replication: 10504,
+  management: 6076,
+  replication: 10507,
   reports: 7788,
   runtime: 1438,
   serve: 4528,
-  storage: 14170,
-  webhooks: 2066,
+  storage: 14179,
+  webhooks: 2073,
 };
 
 describe('lines', () => {

@@ -29,7 +29,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: '    else if (this.#length > limit) this.#refuse(tooLarge(limit));\n',
     without: '',
     test: 'test/http/body-inbox.test.ts',
-    title: 'refuses a body as soon as it is larger than the limit',
+    title: 'refuses a body as soon as it exceeds the limit',
   },
   'decompression-limit': {
     file: 'src/http/body.ts',
@@ -78,7 +78,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'days: floor(daysMs, day) };',
     without: 'days: floor(daysMs, day) * 0 };',
     test: 'test/storage/aggregate/maintain.test.ts',
-    title: 'measurements of minutes become hours, hours become days, and days are deleted',
+    title: 'measurements are rolled up from minutes to hours and then to days, and old days are deleted',
   },
   'backup-digest': {
     file: 'src/storage/backup/read-backup.ts',
@@ -281,6 +281,6 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     text: 'if (keysIn(this.#store.messageTimes, range).length > 0) return false;',
     without: 'keysIn(this.#store.messageTimes, range);',
     test: 'test/replication/remembered-messages.test.ts',
-    title: 'a message that adds nothing excludes its retry',
+    title: 'a message without counts excludes its retry',
   },
 };

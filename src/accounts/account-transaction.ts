@@ -15,7 +15,7 @@ import { declarationsWith } from './declarations.ts';
 import { byAge } from './key-index.ts';
 import type { KeyRange, MemoryTable, Transaction } from './store/account-store.ts';
 
-/** Names of sequences of numbers. */
+/** Sequences of numbers, by name. */
 type Sequence =
   | 'application'
   | 'environment'
@@ -37,7 +37,7 @@ type Sequence =
 /** Committed records by application. */
 type ByApplication = Pick<Accounts, 'getFeatures' | 'getMetrics' | 'getScans' | 'getApplicationKeys'>;
 
-/** Queues an event for the webhooks of its team, in the transaction of the change that causes it. */
+/** Queues an event for the webhooks of a team, in the transaction of the change that causes the event. */
 export type Announce = (tx: Transaction, event: WebhookEvent) => void;
 
 /** The transaction of a change of accounts: reads the accounts, and collects writes and audit log entries. */

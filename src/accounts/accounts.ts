@@ -45,7 +45,7 @@ export function ofTeam<T extends { readonly teamId: string | null }>(
   return [...records.values()].filter((record) => record.teamId === teamId);
 }
 
-/** A record of a team. @throws {ApiError} `not_found`, also for a record of another team */
+/** A record of a team. @throws {Refusal} `not_found`, also for a record of another team */
 export function mustBelong<T extends { readonly teamId: string | null }>(
   what: string,
   record: T | undefined,

@@ -16,12 +16,12 @@ import { dropPrivateViews } from './views.ts';
 export const secretOverlapMs = 24 * 3_600_000;
 
 /**
- * Placeholder for the hash of a missing secret: no known secret has this hash. The check compares the placeholder, too,
- * so that a failure takes equally long.
+ * The hash of an API key without a secret. No known secret has this hash. The check of a secret compares the hash
+ * anyway, so that a failure takes equally long.
  */
 export const noSecretHash = '0'.repeat(64);
 
-/** Credential of an API key other than a secret. */
+/** A credential that an API key has in place of a secret. */
 interface Credential {
   readonly publicKeys?: readonly PublicKey[];
   readonly trust?: Trust;
@@ -159,7 +159,7 @@ export function verifyClient(
   return matchesHash(clientSecret, current, previous) ? apiKey : undefined;
 }
 
-/** The replaced secret, while it is accepted. */
+/** The replaced secret of an API key; `undefined` once the secret is no longer accepted. */
 export function findPreviousSecret(apiKey: ApiKey | undefined, now: number): ApiKey['previousSecret'] {
   const { previousSecret } = apiKey ?? {};
   return previousSecret !== undefined && now < previousSecret.until ? previousSecret : undefined;
@@ -245,7 +245,7 @@ export function expiringKeys({ apiKeys, clock }: Pick<Directory, 'apiKeys' | 'cl
   return [...apiKeys.values()].filter((apiKey) => expiringDays(apiKey, now) !== undefined);
 }
 
-/** Days before the expiry of an API key for which an announcement is due; `undefined` if no announcement is due. */
+/** Days before the expiry of an API key that are to be announced now; `undefined` if no announcement is due. */
 function dueFor(apiKey: ApiKey, now: number): number | undefined {
   const left = expiringDays(apiKey, now);
   const days = expiryDays.find((each) => left !== undefined && left <= each);
@@ -253,7 +253,7 @@ function dueFor(apiKey: ApiKey, now: number): number | undefined {
 }
 
 /**
- * Announces the expiry of API keys. All nodes together announce each key twice.
+ * Announces the expiry of API keys, twice for each key, whatever the number of nodes.
  * @param isWanted true if a webhook of the team receives the event
  */
 export async function announceExpiringKeys(directory: Directory, isWanted: (teamId: string) => boolean): Promise<void> {

@@ -46,8 +46,8 @@ interface RotatedKey extends NewKey {
 }
 
 /**
- * Replaces a key by a new key of the same type and name. The previous key is accepted for another day. Its own
- * predecessor is revoked.
+ * Replaces a key by a new key of the same type and name. The previous key is accepted for another day. If the previous
+ * key has replaced an older key, the older key is revoked.
  * @throws {Refusal} `not_found`, `conflict` if the key was adopted or has been rotated
  */
 export function rotateKey(directory: Directory, applicationId: string, keyId: string): Promise<RotatedKey> {
@@ -66,7 +66,7 @@ export function rotateKey(directory: Directory, applicationId: string, keyId: st
       prefix: keyPrefix(text),
       text: type === 'Backend' ? null : text,
     });
-    // If the successor of a key was deleted, another rotation does not extend the promised time.
+    // A key can be rotated again after its successor was deleted. Its promised time is not extended.
     const { until = Number.POSITIVE_INFINITY } = old.replaced ?? {};
     const previousUntil = Math.min(until, directory.clock.now() + secretOverlapMs);
     tx.put('applicationKeys', old.hash, { ...old, replaced: { by: key.id, until: previousUntil } });
@@ -118,7 +118,7 @@ const shortestSecret = 16;
 export const tokenRule = `A token must have ${shortestSecret} to ${longestText} printable ASCII characters without spaces; \`project:environment.\` does not count towards the ${shortestSecret}. Keys of flagmeter (fm_…) cannot be adopted`;
 export const adoptedBefore = 'The token is already a key of an application';
 
-/** Rotated keys do not count: each has a successor. @throws {Refusal} `plan_limit` */
+/** Checks the limit of keys. Of a rotated key, only the successor counts. @throws {Refusal} `plan_limit` */
 function checkCount(tx: AccountTransaction, application: Application): void {
   checkTierLimit(getTier(tx, application), 'keys', tx.getApplicationKeys(application.id).filter(isCounted).length + 1);
 }
@@ -186,7 +186,7 @@ function describeTarget({ id, name }: ApplicationKey): AuditEntry['target'] {
   return { type: 'key', id, name };
 }
 
-/** The Backend keys of an application that packets contained. */
+/** Lists the Backend keys of an application that have leaked: a packet contained them. */
 export function listLeakedKeys(
   { getApplicationKeys, leakedAt }: Pick<Directory, 'getApplicationKeys' | 'leakedAt'>,
   applicationId: string,

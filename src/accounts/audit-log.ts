@@ -44,10 +44,10 @@ export function auditEntries(
   return Array.from(audit.getRange({ ...start, reverse: true, limit }), ({ value }) => value);
 }
 
-/** Fields left out of the differences: always changed, implied by another field, or with separate audit entries. */
+/** Fields that the differences omit: they always change, follow from another field, or have their own audit entries. */
 const implied: ReadonlySet<string> = new Set(['updatedAt', 'archivedAt', 'splitAt', 'experiments']);
 
-/** Maximum length of a value, and number of values. */
+/** Maximum length of a value, and maximum number of values. */
 const longest = 300;
 const most = 20;
 

@@ -10,7 +10,7 @@ export function checkName(what: string, name: string): void {
 }
 
 /**
- * Checks a name that packets also contain: every name that is valid there can be declared.
+ * Checks a name that can also occur in packets. Every name that is valid in packets can be declared.
  * @throws {Refusal} `invalid_name`
  */
 export function checkSentName(what: string, name: string): void {
@@ -23,8 +23,8 @@ export const sentNameRule = (what: string) =>
   `The name of ${what} must be 1–256 UTF-8 bytes without control characters`;
 
 /**
- * Checks a name that is also a path segment. A dot segment (RFC 3986 §5.2.4), however it is encoded, could never be
- * deleted.
+ * Checks a name that is also a path segment. A resource whose name is a dot segment (RFC 3986 §5.2.4) could never be
+ * deleted, however the path is encoded.
  * @throws {Refusal} `invalid_name`
  */
 export function checkPathName(what: string, name: string): void {

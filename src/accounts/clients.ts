@@ -92,7 +92,7 @@ const web = /^https:\/\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?(?:[/?]|$)/
 /** A loopback address (RFC 8252 §7.3). The groups are the text before the port, the port, and the rest. */
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 
-/** The name of the local machine. It can resolve to another host, so the port is not arbitrary (RFC 8252 §8.3). */
+/** The name of the local machine. The name can resolve to another host, so the port must match (RFC 8252 §8.3). */
 const localhost = /^http:\/\/localhost(?::\d{1,5})?(?:[/?]|$)/;
 
 /** A private-use scheme, named after a domain of the app's maker (RFC 8252 §7.1). */
@@ -128,8 +128,8 @@ function isWellEscaped(uri: string): boolean {
 }
 
 /**
- * True if a single site can receive the redirect. Any program can listen on a loopback port, and any app can claim a
- * private-use scheme (RFC 8252 §8.6).
+ * True if only one known site can receive the redirect. Any program can listen on a loopback port, and any app can
+ * claim a private-use scheme (RFC 8252 §8.6).
  */
 export function isOfKnownReceiver(uri: string): boolean {
   return web.test(uri);

@@ -7,7 +7,7 @@ export function requestDeletion(tx: AccountTransaction, deletion: Deletion): voi
   tx.put('deletions', deletionKey(deletion), deletion);
 }
 
-/** @throws {ApiError} `store_unavailable` */
+/** @throws {Refusal} `store_unavailable` */
 export function finishDeletion(directory: Directory, deletion: Deletion): Promise<void> {
   const { target, teamId } = deletion;
   return directory.change((tx) => {

@@ -50,13 +50,13 @@ export interface Directory extends DirectorySources, Accounts {
 
   /** Runs a change on a transaction: see `AccountStore.change`. */
   change<T>(change: (tx: AccountTransaction) => T): Promise<T>;
-  /** The same directory with this authority for its changes. By default, the system is their actor. */
+  /** The same directory, but its changes have this authority. By default, the actor of a change is the system. */
   under(authority: Authority): Directory;
 }
 
 /** The actor of changes, and a check of their permission. */
 interface Authority {
-  /** The address of the peer. If absent, the actor remains the same. */
+  /** The network address of the actor. If absent, the actor remains the same. */
   readonly address?: string;
   /** The id of a user or an API key. Absent for an unauthenticated caller. */
   readonly id?: string;

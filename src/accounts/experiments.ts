@@ -43,8 +43,8 @@ export function plannedDays({ startAt, endAt }: Pick<ExperimentPlan, 'startAt' |
 }
 
 /**
- * True if a running experiment can be complete at a time: its end has passed or, with a planned number of users, its
- * first week.
+ * True if a running experiment might be complete at a time: its end has passed or, if the plan has a number of users,
+ * its first week has passed.
  */
 export function mayBeMet({ startAt, endAt, users }: ExperimentPlan, at: number): boolean {
   const { from, to } = plannedDays({ startAt, endAt });
@@ -149,8 +149,8 @@ export function stopExperiment(
 }
 
 /**
- * Freezes the result of an experiment whose plan is met, and announces it, once for all nodes.
- * @returns true if this call froze it
+ * Freezes the result of an experiment whose plan is met, and announces the result. Only one of several nodes does so.
+ * @returns true if this call froze the result
  */
 export function finishExperiment(
   directory: Directory,

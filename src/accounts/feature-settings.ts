@@ -46,7 +46,7 @@ function checkRollout(steps: readonly RolloutStep[]): void {
   }
 }
 
-/** The intended split of a feature, and the time since when it is intended. */
+/** The intended split of a feature, and the time from which it applies. */
 export interface IntendedSplit {
   readonly split: readonly Weight[];
   /** Unix ms; `null` if unknown. */
@@ -68,7 +68,8 @@ export function intendedAt(
 }
 
 /**
- * The intended split throughout a period; `null` if it is not set, or a step of the rollout plan changes it in between.
+ * The intended split throughout a period; `null` if the feature has no intended split, or a step of the rollout plan
+ * changes the split within the period.
  */
 export function intendedThroughout(
   declaration: Parameters<typeof intendedAt>[0],

@@ -77,7 +77,7 @@ export function userOfLink({ users }: Pick<Accounts, 'users'>, token: string, no
 /**
  * Uses up a link in a transaction. The caller then adds the user's choice: a password, or an account at an identity
  * provider. If two requests have the same link, only one succeeds.
- * @returns the user without the link; `undefined` as `userOfLink`
+ * @returns the user without the link; `undefined` if `userOfLink` finds no user
  */
 export function redeemInvitation(tx: AccountTransaction, token: string, now: number): User | undefined {
   const user = userOfLink(tx, token, now);

@@ -93,8 +93,8 @@ export class KeyEvents {
 }
 
 /**
- * Announces the leak of a key, once: another node that sees the leak later finds it recorded. The event has the time of
- * the record, so webhooks that subscribed between the leak and the record are notified.
+ * Announces the leak of a key, once: a node that sees the leak later finds the record. The time of the event is the
+ * time of the record, so that a webhook that subscribed between the leak and the record is notified.
  */
 function announceLeak(tx: AccountTransaction, key: ApplicationKey, at: number): void {
   const application = tx.applications.get(key.applicationId);

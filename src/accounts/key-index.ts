@@ -38,7 +38,7 @@ export class KeyIndex {
   }
 
   /**
-   * Applies writes to the tables. All holders of an application change together. Only the last write to a record
+   * Applies writes to the tables. All keys of an application are updated together. Only the last write to a record
    * counts: another node might have created and revoked a key since the last update.
    */
   update(writes: readonly Write[]): void {
@@ -111,8 +111,8 @@ export interface KeyHolder {
 }
 
 /**
- * The environment with a name from another service. Case is ignored if only one environment matches, as Production for
- * production.
+ * The environment with a name from another service. Case is ignored if only one environment matches: `production` then
+ * finds `Production`.
  */
 export function environmentNamed(environments: KeyHolder['environments'], name: string): Environment | undefined {
   const exact = environments.get(name);

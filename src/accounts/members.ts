@@ -98,7 +98,7 @@ export function listMembers(accounts: Accounts, teamId: string): User[] {
 
 /**
  * Checks that each team that a user no longer manages has another Admin. Otherwise nobody could manage the team.
- * @param after the user after the change; absent if the user is deleted
+ * @param after the changed user; absent if the user is deleted
  * @throws {Refusal} `conflict`
  */
 export function checkOtherAdmins(accounts: Accounts, user: User, after?: User): void {
@@ -121,7 +121,8 @@ function isTeamAdmin(user: User, teamId: string): boolean {
 }
 
 /**
- * Adds a team to a user. A reset link becomes invalid: its creator does not manage the user in that team.
+ * Adds a user to a team. A reset link of the user becomes invalid, because the creator of the link does not manage the
+ * user in the new team.
  * @param role role in the team, if not the default role
  * @throws {Refusal} `plan_limit`
  */
@@ -137,7 +138,7 @@ function withTeamRole(user: User, teamId: string, role: Role): User {
   return { ...user, teamRoles: { ...user.teamRoles, [teamId]: role } };
 }
 
-/** Removes a team from a user, who must have another team. */
+/** Removes a user from a team. The user must be in another team. */
 export function leave(user: User, teamId: string, now: number): User {
   const { [teamId]: _, ...teamRoles } = user.teamRoles ?? {};
   const teams = user.teams.filter((id) => id !== teamId);

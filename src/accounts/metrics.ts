@@ -11,7 +11,7 @@ type MetricSettings = Pick<MetricDeclaration, 'kind' | 'unit'>;
 
 /**
  * Declares a metric, or changes its declaration.
- * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
+ * @throws {Refusal} `not_found` (application), `invalid_name`, `plan_limit`
  */
 export function declareMetric(
   directory: Directory,
@@ -39,7 +39,7 @@ export function declareMetric(
   });
 }
 
-/** Deletes the declaration of a metric, which becomes a counter again. @throws {ApiError} `not_found` */
+/** Deletes the declaration of a metric, which becomes a counter again. @throws {Refusal} `not_found` */
 export function deleteMetric(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((tx) => {
     const application = mustExist('application', tx.applications.get(applicationId));

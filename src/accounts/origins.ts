@@ -59,7 +59,7 @@ export function isOneOrigin(header: string): boolean {
 }
 
 type Wildcard =
-  /** `https://`, and `.example.com`, with `:port` unless it is the default. */
+  /** `start` is `https://`. `end` is `.example.com`, with `:port` unless the port is the default. */
   | { readonly start: string; readonly end: string }
   /** `http://localhost`, with or without a port. */
   | { readonly host: string };

@@ -12,8 +12,8 @@ const unnamedOwner = '`owners` must have the name of each text, and the id of ea
 
 /**
  * Converts the given owners to their stored form, without duplicates.
- * @param entry.actor caller, who may name only their own teams: other teams are hidden from them
- * @param entry.before owners of the feature until now, which every caller may send back
+ * @param entry.actor the caller, who may add only teams that the caller is in
+ * @param entry.before the current owners of the feature, which every caller may keep
  * @throws {Refusal} `invalid_body`
  */
 export function enteredOwners(

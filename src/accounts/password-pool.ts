@@ -13,7 +13,8 @@ import type { RandomBytes } from './secrets.ts';
 export interface PasswordPool {
   /**
    * @param caller the id of a caller of the management API; absent for a sign-in
-   * @throws {Refusal} `backpressure` if too many passwords are waiting, `rate_limited` if too many of this caller's are
+   * @throws {Refusal} `backpressure` if too many passwords are waiting, `rate_limited` if too many passwords of this
+   * caller are waiting
    */
   checkRoom(caller?: string): void;
   /**

@@ -51,7 +51,10 @@ export async function verifyPassword(password: string, hash: string): Promise<bo
   return isPassword(password) && (await verifyHash(password, hash));
 }
 
-/** Uses Bun's argon2 if present: it takes half the time, and Node lacks argon2. Bun cannot hash with a given salt. */
+/**
+ * Verifies with Bun's argon2 if present: it takes half the time, and Node lacks argon2. Hashing does not use Bun's
+ * argon2, which accepts no given salt.
+ */
 async function verifyHash(password: string, hash: string): Promise<boolean> {
   const matches = globalThis.Bun?.password.verifySync(password, hash);
   return matches ?? (await import('hash-wasm')).argon2Verify({ password, hash });
@@ -75,7 +78,8 @@ export function passwordId(passwordHash: string): string {
 
 /**
  * Marks a password as temporary, because another person or a log might know it: the user must replace it at the next
- * sign-in. The mark identifies the password, so a change of the password always ends it, even in an earlier release.
+ * sign-in. The mark contains the id of the password. The mark therefore ends with any change of the password, even by
+ * an earlier release.
  */
 export function temporary(passwordHash: string): Required<Pick<User, 'temporaryPasswordId'>> {
   return { temporaryPasswordId: passwordId(passwordHash) };

@@ -86,7 +86,7 @@ export function isCopy(data: string): Error {
   );
 }
 
-/** Opens the accounts as `openPrepared` does, but also a replica. */
+/** Opens the accounts as `openPrepared` does, but accepts a replica, too. */
 export async function openPreparedOrCopy(data: string): Promise<AccountTables | undefined> {
   const file = getDataFile(data, 'accounts');
   if (!isPresent(file)) {
@@ -125,7 +125,7 @@ export async function prepareData(data: string, wanted: Preparation): Promise<Fi
   return first!;
 }
 
-/** @throws {Error} if a directory without stores has a journal: its accepted packets belong to a lost store */
+/** @throws {Error} if a directory without stores has a journal, whose packets belong to a lost store */
 export function checkNoJournal(data: string): void {
   if (areJournalsEmpty(data)) return;
   throw new Error(
@@ -133,7 +133,7 @@ export function checkNoJournal(data: string): void {
   );
 }
 
-/** Inspects a store. `prepareStore` writes all records in one transaction. */
+/** Inspects a store. `prepareStore` writes all records in one transaction, so an incomplete store is damaged. */
 function inspectStore(store: AccountTables): 'prepared' | 'damaged' | 'empty' {
   if (isPrepared(store)) return 'prepared';
   return store.users.getCount() > 0 ? 'damaged' : 'empty';
@@ -162,7 +162,7 @@ export async function prepareStore(store: AccountTables, wanted: Preparation): P
 }
 
 /**
- * The initial records, and their credentials.
+ * Creates the initial records of a store, and the first credentials.
  * @throws {RangeError} if the given password cannot be hashed
  */
 export async function firstRecords(

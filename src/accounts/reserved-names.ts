@@ -5,7 +5,7 @@ const ours = 'flagmeter';
 /** Matches the name of the service. In most fonts, "rn" looks like "m". */
 const likeOurs = /flag(?:m|rn)eter/;
 
-/** Look-alikes of the letters of our name. Unicode normalisation replaces others. */
+/** Look-alikes of the letters of our name. Unicode normalisation replaces other look-alikes. */
 const lookAlikes: Readonly<Record<string, string>> = {
   f: 'ƒꞙϝ',
   l: 'iıɩιіӏⅼ1|!ǀƖł',

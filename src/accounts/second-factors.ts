@@ -118,7 +118,7 @@ function newRecoveryCodes(randomBytes: RandomBytes) {
   return { shown, hashes: shown.map((code) => hashSecret(plain(code))) };
 }
 
-/** Removes case and separators from a recovery code: people type them differently. */
+/** Converts a recovery code to lower case without separators, because people type codes differently. */
 function plain(typed: string): string {
   return typed.toLowerCase().replace(/[\s-]/g, '');
 }

@@ -28,7 +28,7 @@ export function keyPrefix(text: string): string {
 /** Matches the open part of an Unleash token: `project:environment.`. Project names can have dots. */
 export const openPart = /^(?:\*|\[\]|[\w.~-]{1,100}):[\w~-]{1,100}\./;
 
-/** The secret part of an adopted token. Anyone can guess the names before it. */
+/** The secret part of an adopted token. Anyone can guess the names before the secret part. */
 export function secretPart(token: string): string {
   return token.slice(openPart.exec(token)?.[0].length ?? 0);
 }

@@ -48,7 +48,10 @@ export function patchSignInPolicy(
   });
 }
 
-/** Checks that somebody can sign in without a password, and somebody with a password while the provider is down. */
+/**
+ * Checks that at least one user can sign in without a password, and at least one with a password while the provider is
+ * down.
+ */
 function checkPasswords(
   tx: AccountTransaction,
   { passwords, breakGlass }: SignInPolicy,
@@ -94,7 +97,9 @@ export function requiredProvider(
   return policy.breakGlass.includes(id) ? undefined : domainRule(policy, email)?.providerId;
 }
 
-/** Lets a user sign in with a password despite the policy, in a transaction: an operator has given them a password. */
+/**
+ * Lets a user sign in with a password despite the policy, in a transaction: an operator has given the user a password.
+ */
 export function allowPassword(tx: AccountTransaction, user: User): void {
   if (mayUsePassword(tx, user)) return;
   const before = readSignInPolicy(tx);

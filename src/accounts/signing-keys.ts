@@ -74,9 +74,9 @@ export function putSigningKey(tx: Transaction, made: SigningKey, now: number): R
 }
 
 /**
- * Records that the audit log mentions a key. Like a rotation, it bypasses `AccountStore.change` and is a separate
- * transaction, because another process might be rotating the same key. It happens once per rotation, so waiting for the
- * disk is acceptable.
+ * Records that the audit log has an entry for a key. Like a rotation, this is a separate transaction that bypasses
+ * `AccountStore.change`, because another process might be rotating the same key. Each rotation needs one such
+ * transaction, so waiting for the disk is acceptable.
  */
 export function clearUnaudited(store: KeyStore, kid: string): void {
   transact(store.lmdb, () => {

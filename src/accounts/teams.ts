@@ -109,8 +109,8 @@ function describeTarget({ id, name }: Team): AuditEntry['target'] {
 }
 
 /**
- * True if a user or API key administers the installation, and may see data without a team. The Admins of the oldest
- * team do.
+ * True if a user or API key administers the installation, and may see data that belongs to no team. Only the Admins of
+ * the oldest team do.
  */
 export function isInstallationAdmin(
   accounts: Pick<Accounts, 'teams'>,

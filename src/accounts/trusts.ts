@@ -52,8 +52,8 @@ function fault(field: string, must: string): Refusal {
 
 /*
  * Patterns for the subjects of workload tokens: `repo:shop/*:ref:refs/heads/main`. Colons and slashes separate
- * segments. The first two segments are literal, so that a pattern cannot trust all owners at a public issuer. Each
- * later segment may have one asterisk, which stands for one or more characters of that segment.
+ * segments. The first two segments are literal. Otherwise a pattern could trust all owners of repositories at a public
+ * issuer. Each later segment may have one asterisk, which stands for one or more characters of that segment.
  */
 
 const separator = /([:/])/;

@@ -8,10 +8,10 @@ import type { Clock } from '../runtime/clock.ts';
 import type { TableName } from '../storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
-/** Count of numbers to skip, because lost changes might have used them. */
+/** Number of record numbers to skip, because lost changes might have used them. */
 const numbersAhead = 10_000;
 
-/** Tables from which a lost change might have removed records. The repair removes all their records. */
+/** Tables from which a lost change might have removed records. The repair removes all records of these tables. */
 const ended = [
   'sessions',
   'userSessions',

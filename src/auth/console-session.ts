@@ -14,7 +14,9 @@ import { UnauthorizedError } from './oauth/validation.ts';
 
 const sessionOver = 'The session has ended: sign in again';
 
-/** Authenticates callers from the console. The cookie counts only if our own pages send it without a token. */
+/**
+ * Authenticates callers from the console. The cookie is accepted only in a request of our own pages that has no token.
+ */
 export class ConsoleCallers {
   readonly #services: Services;
   readonly #cookie: HostCookie;
@@ -50,7 +52,7 @@ export class ConsoleCallers {
     return found;
   }
 
-  /** The key of the session whose cookie a browser sends when it signs in; `undefined` without a session. */
+  /** The key of the earlier session of a browser that signs in, found by its cookie; `undefined` without a session. */
   previous(request: Request): string | undefined {
     return this.#read(request)?.key;
   }
@@ -97,7 +99,7 @@ export class ConsoleCallers {
     return user && { key, session, user };
   }
 
-  /** Records the last use in the background. If that fails, a later use is recorded. An unused session expires. */
+  /** Records the last use in the background. If the write fails, the next use is recorded instead. */
   #noteUse({ key, session }: ConsoleSession): void {
     const { accountStore, clock } = this.#services;
     const now = clock.now();
@@ -115,9 +117,10 @@ export class ConsoleCallers {
 const consoleHeader = 'flagmeter-console';
 
 /**
- * Creates the check that a request comes from a page of the console. Only then does its cookie count (RFC 10017
- * §6.1.3.3). Browsers report this in `Sec-Fetch-Site`, which no page can set. Over plain HTTP they omit it, except to
- * loopback. There, the check relies on the console's own header, and on `Origin` if present.
+ * Creates the check that a request comes from a page of the console. The cookie of any other request is ignored (RFC
+ * 10017 §6.1.3.3). Browsers report the site of the page in `Sec-Fetch-Site`, which no page can set. Over plain HTTP,
+ * browsers omit this header, except to loopback. There, the check relies on the console's own header, and on `Origin`
+ * if present.
  * @param baseUrl the public URL of the base host
  */
 export function ownPageCheck(baseUrl: string): (request: Pick<Request, 'header'>) => boolean {
@@ -187,7 +190,10 @@ export function beginConsoleSession(
   return { key, session, cookie: `${id}.${secret}` };
 }
 
-/** The text that is hashed. A refresh token is hashed without the prefix, so neither can be used as the other. */
+/**
+ * The text of a cookie's secret for its hash. The secret of a refresh token is hashed without the prefix, so neither
+ * secret can be used in place of the other.
+ */
 function prefixSecret(secret: string): string {
   return `console.${secret}`;
 }

@@ -9,7 +9,7 @@ export class UsageError extends Error {
 
 export type KnownOption = Pick<Option, 'name' | 'value' | 'formerly'>;
 
-/** An option, or an operand, which has no name. */
+/** An option with its name, or an operand, which has no name. */
 interface Argument {
   /** Name without the dashes. */
   readonly name?: string;

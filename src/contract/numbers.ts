@@ -7,7 +7,7 @@ const units = [
 /**
  * Returns a formatter of short numbers with the same letters in every locale: `312`, `66.5k`, `75.0M`. `Intl` mixes
  * `75m`, `23.6M` and `66.5K`.
- * @param zeros true to keep the first decimal of a multiple if it is 0
+ * @param zeros true to keep a first decimal that is 0, as in `75.0M`
  */
 export function compactNumbers(locale: string | undefined, zeros = true): (value: number) => string {
   const plain = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 });

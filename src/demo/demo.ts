@@ -25,7 +25,7 @@ import { Story, samplePeople } from './story.ts';
 import { Traffic } from './traffic.ts';
 
 /*
- * src/demo: a server with a temporary store, for a fictitious shop. flags.ts and programs.ts are the tables of the
+ * src/demo: a server with a temporary store, for a fictitious shop. features.ts and programs.ts are the tables of the
  * shop, and story.ts draws its visitors and counts from them. history.ts writes the last 90 days, and traffic.ts sends
  * live traffic.
  */

@@ -83,7 +83,7 @@ interface Span {
   /** Start, in minutes since the epoch. */
   readonly minute: number;
   readonly minutes: number;
-  /** See `bucketOf`. */
+  /** See `bucketAt`. */
   readonly bucket: number;
 }
 

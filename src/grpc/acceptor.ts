@@ -35,8 +35,8 @@ export interface Connection {
 }
 
 /**
- * Accepts the connections of the gRPC listener. Limits the number of HTTP/2 connections, which `node:http2` cannot do, and hands
- * the others over.
+ * Accepts the connections of the gRPC listener. Limits the number of HTTP/2 connections, which `node:http2` cannot do.
+ * Hands over all other connections.
  */
 export class GrpcAcceptor {
   port = 0;

@@ -108,7 +108,7 @@ export interface ListenOptions {
   readonly findAddress?: AddressFinder;
   /** Fixed paths of most requests, which an HTTP engine can match at a lower cost. */
   readonly busyPaths?: readonly string[];
-  /** Length of a second of a body's deadline, ms: 1 000, less in tests. */
+  /** Length of one second in body deadlines, ms: 1 000, shorter in tests. */
   readonly secondMs?: number;
 }
 

@@ -36,7 +36,7 @@ export function countOnce(
     return findLane(number).submit(number, (batch) => {
       const from = batch.extent;
       count(batch);
-      // Other nodes skip known identities. So a message that might only resemble another is not bound to its identity.
+      // Other nodes skip a known identity. A message that might only resemble another is therefore not bound to one.
       messages.add(identity, now, batch, repeats ? from : batch.extent);
     });
   }
@@ -65,7 +65,7 @@ export interface CountingDeps extends AdmissionDeps {
 /** Receives new names and senders. */
 export type NameSink = SeriesSink & Pick<Batch, 'senders'>;
 
-/** New names and senders of a message counted in steps, stored before the message: see `Lane.addBefore`. */
+/** New names and senders, stored before their message, which is counted in steps: see `Lane.addBefore`. */
 export class FoundNames implements NameSink {
   series: NewSeries[] = [];
   senders: SenderSight[] = [];
@@ -81,7 +81,7 @@ export class FoundNames implements NameSink {
     addBefore((batch) => {
       batch.series.push(...series);
       batch.senders.push(...senders);
-    }).catch(() => {}); // If the batch is rolled back, they are added to the next batch.
+    }).catch(() => {}); // If the batch is rolled back, the names and senders are added to the next batch.
   }
 }
 

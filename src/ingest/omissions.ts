@@ -205,7 +205,7 @@ function isHolder(value: unknown): value is Holder {
   return typeof value === 'object' && value !== null;
 }
 
-/** True for an empty list, as which PHP encodes an empty map. */
+/** True for an empty list. PHP encodes an empty map as an empty list. */
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }

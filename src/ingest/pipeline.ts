@@ -141,7 +141,7 @@ export class Pipeline<Incoming, Message, Sender extends ResolvedSender, Outgoing
     recordRefusal(this.#deps, this.#handler, incoming, refusal, this.#handler.peek(incoming, undefined));
   }
 
-  /** Processes a message. The only `async` function for small bodies, because each one adds a promise per packet. */
+  /** Processes a message. The only `async` function for small bodies, which would each add a promise per packet. */
   async #process(incoming: Incoming, arriving: Body | Promise<Body>): Promise<Outgoing> {
     let body: Body;
     try {

@@ -14,7 +14,7 @@ import type { Params, Request } from '../http/types.ts';
 import type { ApiKey, Application, Team, User } from '../storage/lmdb/records.ts';
 import type { Claims, Services } from './services.ts';
 
-/** Resources that contain endpoints. The `:id` of the path names the resource, and the handler receives it. */
+/** Resources that contain endpoints. The `:id` of the path names the resource that the handler receives. */
 export interface Within {
   readonly service: unknown;
   /** The whole installation, which the Admins of the first team run. */
@@ -29,7 +29,7 @@ export interface Within {
  * with the user. Otherwise the response is 403 `not_in_team`, or 404 if the id does not exist. A caller without the
  * role `least` gets 403 `forbidden`. For an endpoint of the service, the caller must have the role in one of their
  * teams, and the handler checks the team that the request concerns. With `orSelf`, users do not need the role for
- * themselves.
+ * requests about themselves.
  *
  * With `recent`, users must have signed in recently, which is checked last. With `'partly'`, only some changes require
  * a recent sign-in, and the handler calls `checkRecent`.
@@ -70,7 +70,7 @@ function hasScope({ apiKey }: Caller, { scope }: Access): boolean {
   return apiKey !== undefined && scope !== undefined && listScopes(apiKey).includes(scope);
 }
 
-/** Checks that an API key bound to applications reaches only these. @throws {Refusal} `forbidden` */
+/** Checks that an API key bound to applications reaches only these applications. @throws {Refusal} `forbidden` */
 function checkBound(caller: Caller, { within, bound }: Access, id: string): void {
   if (caller.apiKey?.applications === undefined) return;
   if (within === 'application' ? !reaches(caller, id) : bound !== true) throw new Refusal('forbidden', boundElsewhere);
@@ -146,7 +146,7 @@ export const notInTeam: Readonly<Record<OwnedKind, string>> = {
   user: 'The caller does not share a team with this user',
 };
 
-/** The row of docs/access.md. */
+/** The row of an endpoint in docs/access.md. */
 export function accessRow({ within, least, orSelf, scope, recent }: Access): http.Access {
   const who = `${listed(holders(least).map((role) => `${role}s`))}${places[within]}`;
   const others = [orSelf && 'the user themself', scope && `API keys with the scope \`${scope}\``];
@@ -170,13 +170,13 @@ const places = {
   user: ' who share a team with the user',
 } as const;
 
-/** A caller with a valid token, the required role and requests left. */
+/** The request of a caller with a valid token and the required role, within the rate limit of the caller. */
 interface AdmittedCall {
   readonly caller: Caller;
-  /** The caller according to the transaction of a change. */
+  /** Returns the caller with the current teams and roles in the transaction of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
   readonly checkRecent: () => void;
-  /** Checks each change again, and attributes it to the caller in the audit log. */
+  /** A directory whose changes check the caller again, and name the caller in the audit log. */
   readonly directory: Directory;
 }
 
@@ -234,8 +234,8 @@ export class SignInTooOld extends ChallengeError {
 }
 
 /**
- * Checks that the user of a token has signed in recently. API keys are exempt. A refreshed token has the time of the
- * sign-in.
+ * Checks that the user of a token has signed in recently. API keys are exempt. A refreshed token keeps the time of the
+ * original sign-in.
  * @throws {SignInTooOld}
  */
 function checkRecentSignIn({ directory, findAuthTime }: Services, claims: Claims): void {

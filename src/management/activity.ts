@@ -133,7 +133,7 @@ function actorsFor(
   };
 }
 
-/** The notes of all features of an application. Everyone who reads a feature reads its notes, with their authors. */
+/** The notes of all features of an application. Everyone who may read a feature may read its notes and authors. */
 function* notesIn(
   { notes }: Pick<AccountTables, 'notes'>,
   applicationId: string,

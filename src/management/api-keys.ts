@@ -102,7 +102,7 @@ export const apiKeys: Group = {
   ],
 };
 
-/** Converts the settings of a body to their stored form. @throws {ApiError} `invalid_time`, `invalid_body` */
+/** Converts the settings of a body to their stored form. @throws {Refusal} `invalid_time`, `invalid_body` */
 async function entered(
   { expiresAt, publicKeys, trust, ...rest }: ApiKeyPatch,
   { issuerRules: { allowPrivate } }: Services,

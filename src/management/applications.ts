@@ -107,7 +107,10 @@ export const applications: Group = {
   ],
 };
 
-/** Shown applications by record, which never changes. The cache saves the formatting of times, the slowest step. */
+/**
+ * Applications as shown in the API, cached by stored record, because a record never changes. The cache saves the
+ * formatting of times, which is the slowest step.
+ */
 const shown = new WeakMap<StoredApplication, DeepReadonly<Application>>();
 
 function show(application: StoredApplication): DeepReadonly<Application> {

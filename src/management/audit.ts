@@ -47,7 +47,7 @@ type AuditQuery = QueryOf<typeof paging & typeof range & typeof filters>;
 
 /** Maximum number of entries read for one page. If most belong to other teams, the page is shorter. */
 const maxRead = 10_000;
-/** Number of entries read between two pauses, in about a millisecond. */
+/** Number of entries that are read between two pauses, which takes about a millisecond. */
 const stride = 200;
 
 async function readPage(

@@ -74,7 +74,7 @@ export type Call<
   Body extends TSchema | undefined = undefined,
 > = Within[Kind] & {
   readonly caller: Caller;
-  /** The caller according to the transaction of a change. */
+  /** Returns the caller with the current teams and roles in the transaction of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
   /** @throws {SignInTooOld} unless the user has signed in recently */
   readonly checkRecent: () => void;
@@ -82,7 +82,7 @@ export type Call<
   readonly params: Readonly<Record<ParameterIn<Path>, string>>;
   readonly query: QueryOf<Query>;
   readonly body: Body extends TSchema ? Static<Body> : undefined;
-  /** Attributes changes to the caller in the audit log. */
+  /** A directory whose changes name the caller in the audit log. */
   readonly directory: Directory;
   /** Completeness of the counts; `undefined` on a single machine. */
   readonly fresh: Freshness | undefined;

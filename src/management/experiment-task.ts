@@ -15,7 +15,10 @@ export function computeReport(
   return reports.make(teamId, 'experiment', { ...createTask(directory, found), ...more });
 }
 
-/** Creates a task with the intended split of the experiment, or of the feature until the end of the experiment. */
+/**
+ * Creates a task. Its intended split is the split of the plan or, if the plan has none, the split of the feature
+ * throughout the experiment.
+ */
 export function createTask(
   directory: Directory,
   { feature, experiment }: FoundExperiment,

@@ -88,7 +88,7 @@ export const experiments: Group = {
         const items = wanted.map((each) => ({ ...each, number: each.experiment.number }));
         const { items: found, nextCursor } = createPage(items, paged, (each) => each);
         const shown: DeepReadonly<Experiment>[] = [];
-        // One report at a time, as the report thread serves teams round robin.
+        // One report at a time, because the report thread serves teams round robin.
         for (const each of found) shown.push(await shownWithUsers(services, application, each, now));
         return ok({ items: shown, nextCursor });
       },

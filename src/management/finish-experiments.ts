@@ -17,7 +17,7 @@ interface FinishDeps {
 
 const betweenRoundsMs = 60_000;
 
-/** Slot of experiments in the report thread, which serves slots round robin. Teams are the other slots. */
+/** Slot of experiments in the report thread, which serves slots round robin. Each team is another slot. */
 const experimentsSlot = 'experiments';
 
 /** Freezes the results of experiments whose plan is met. Resolves when the service is stopping. */

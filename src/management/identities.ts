@@ -18,7 +18,7 @@ import { format, orInRows, respondWithRows } from './format.ts';
 import { done } from './responses.ts';
 import type { Services } from './services.ts';
 
-/** Header of a response without removed records. */
+/** The header that reports that there were no records to remove. */
 const Noted = {
   component: 'NothingStored',
   description: '`nothing_stored` if the identity had no records; otherwise absent.',
@@ -107,7 +107,7 @@ function hasRecords({ store, instances }: Services, application: Application, id
   return application.environments.some(({ number }) => store.exposures.doesExist(exposuresKey(number, digest)));
 }
 
-/** Lists exposures, without expired exposures, which can still be on disk. */
+/** Lists exposures. Omits expired exposures, which can still be on disk. */
 function listExposures(
   { store, directory, exposureDays }: Services,
   environment: number,

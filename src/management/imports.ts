@@ -35,7 +35,7 @@ export const imports: Group = {
   ],
 };
 
-/** @throws {ApiError} `not_found`, `unknown_environment` */
+/** @throws {Refusal} `not_found`, `unknown_environment` */
 function findTarget({ applications }: Directory, id: string, { environment }: ImportPart): ImportTarget {
   const application = mustExist('application', applications.get(id));
   return { application, environment: findEnvironment(application.environments, environment) };

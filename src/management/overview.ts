@@ -123,8 +123,8 @@ async function makeFresh(
 }
 
 /**
- * The facts from the accounts in an overview. A change appears immediately because the version is part of the cache
- * key.
+ * The part of an overview that comes from the accounts. The cache key contains its version, so that a change appears
+ * immediately.
  */
 function declaredBy({ directory }: Services, application: Application) {
   const { id } = application;

@@ -22,7 +22,7 @@ const EntityTag = {
   schema: tagSchema,
 } as const satisfies Header;
 
-/** An entity tag that API keys lack. */
+/** The entity tag of a user. Absent if the response is about an API key. */
 export const EntityTagOfUser = {
   component: 'EntityTagOfUser',
   description: 'The entity tag of a user. Absent for an API key.',
@@ -105,7 +105,7 @@ function computeTag(thing: object): string {
   return entityTag(JSON.stringify(thing));
 }
 
-/** The headers of reports on several machines. */
+/** The headers of reports if the service runs on several machines. */
 export const freshnessHeaders = {
   'Flagmeter-Complete-Through': {
     component: 'CompleteThrough',

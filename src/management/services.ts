@@ -46,7 +46,7 @@ export interface Services extends FreshnessDeps {
   readonly isStillValid: (claims: Claims, tx: AccountTransaction) => boolean;
   /** Time of the sign-in of a token's user, Unix seconds; `undefined` if the session has ended. */
   readonly findAuthTime: (claims: Claims) => number | undefined;
-  /** Limits the requests of a client with all its tokens. Keyed by `holderKey`. */
+  /** Limits the requests of a client, counted across all tokens of the client. Keyed by `holderKey`. */
   readonly rates: KeyedLimits;
   readonly passwords: Pick<PasswordPool, 'hash'>;
   /** Checks the password of a user. Throws after too many guesses. @param address the remote address of the request */

@@ -48,7 +48,7 @@ export class SharedFindings {
     this.#deps = deps;
   }
 
-  /** The findings of an application. @throws {ApiError} as `ReportPool.make` does */
+  /** The findings of an application. @throws {Refusal} as `ReportPool.make` does */
   of(application: Application): Promise<ComputedFindings> {
     return this.#fresh(application, freshMs);
   }

@@ -29,7 +29,7 @@ export class TeamFigures {
     this.#deps = deps;
   }
 
-  /** The counts of messages of applications, by id. @throws {ApiError} as `ReportPool.make` does */
+  /** The counts of messages of applications, by id. @throws {Refusal} as `ReportPool.make` does */
   async of(applications: readonly Application[]): Promise<Messages> {
     const found = await Promise.all([...byTeam(applications)].map(([team, own]) => this.#ofTeam(team, own)));
     return new Map(found.flatMap((messages) => [...messages]));

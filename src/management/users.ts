@@ -174,7 +174,7 @@ type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPat
 /**
  * Changes the given fields. All users may change their own name, primary team and, with their current password,
  * password. Admins may also change their own e-mail address and the names of other users. To change other fields of
- * another user, they must be in all teams of the user. A new password signs the user out everywhere.
+ * another user, an Admin must be in all teams of the user. A new password signs the user out everywhere.
  */
 async function patchUserFor(
   services: Services,
@@ -224,7 +224,7 @@ function fieldsChanged(user: StoredUser, { currentPassword: _, ...patch }: Patch
 }
 
 /**
- * Fields that control sign-in, permissions and the ownership of new resources, including in teams without the caller.
+ * Fields that control sign-in, permissions and the ownership of new resources, also in teams that the caller is not in.
  */
 const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam']);
 

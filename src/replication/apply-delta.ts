@@ -40,7 +40,7 @@ interface DeltaContext extends DeltaTarget {
   readonly refuse: Refuse;
   /** Maximum number of people of an environment whose exposures are kept. */
   readonly people: number;
-  /** Position of the log that the stream had applied when it began the delta. */
+  /** Log position that the node of the stream had applied when it began the delta. */
   readonly since: number;
 }
 
@@ -154,7 +154,7 @@ function applyTotals(applying: DeltaContext, { totals }: Delta): void {
   }
 }
 
-/** Merges a message that counts as if it had no identity. */
+/** Merges the content of a counted message in the same way as counts without an identity. */
 function applyMessage(applying: DeltaContext, message: CountedMessage): void {
   const { hot, days } = applying;
   applyCounts(applying, message.counts);
@@ -209,7 +209,7 @@ function applyExposures(applying: DeltaContext, { environment, digest, rows }: P
   addToPerson(applying, exposuresKey(environment, digest), first, own);
 }
 
-/** Applies uses of an instance id that was unknown to the node, if the id exists and was valid when used. */
+/** Applies uses of an instance id that was unknown to the node, if the id exists and was valid at the time of use. */
 function applyUnresolved(applying: DeltaContext, unresolved: UnresolvedInstance): void {
   const { environment, digest, seconds, rows } = unresolved;
   const { store, hot } = applying;

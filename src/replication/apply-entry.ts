@@ -86,7 +86,7 @@ export class ApplyEntry {
       this.#rest = this.#reach(horizon);
     }),
   };
-  /** The rest of a horizon that takes more than one transaction. */
+  /** Remaining work of a horizon entry that takes more than one transaction. */
   #rest: Generator<undefined, void> | undefined;
 
   constructor(target: EntryTarget) {

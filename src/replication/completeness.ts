@@ -57,7 +57,7 @@ export class Completeness {
 }
 
 export interface Progress {
-  /** All packets are applied that this node acknowledged before this time (Unix ms), or other nodes had shipped. */
+  /** The replica has all packets that this node acknowledged before this time (Unix ms) or other nodes had shipped. */
   readonly ownThrough: number;
   /** See `Completeness.known`. */
   readonly completeThrough: number | undefined;
@@ -104,7 +104,7 @@ export class RequestQueue {
     return new Promise((done, refused) => void this.#waiting.push({ ...what, done, refused }));
   }
 
-  /** Resolves the requests whose condition holds, or whose time is over. */
+  /** Resolves the requests whose condition holds, or whose time limit has passed. */
   progress(progress: Progress, at: number): void {
     const { completeThrough } = progress;
     this.#waiting = this.#waiting.filter(({ isReport, has, until, done, refused }) => {

@@ -159,7 +159,10 @@ export function isLaterRoute(route: unknown): boolean {
   return !earlierRoutes.includes(route) && route !== 'identities';
 }
 
-/** True if such releases would refuse a row of the ledger. @param subject as written by `encodeDimensions` */
+/**
+ * True if releases that know only format 1 would refuse a ledger row with this subject. @param subject as written by
+ * `encodeDimensions`
+ */
 export function isLaterSubject(subject: string): boolean {
   const fields = parseJson(subject, 4 * longestText);
   return Array.isArray(fields) && isLaterRoute(fields[2]);

@@ -106,7 +106,7 @@ const cumulativeColumns = {
   stop: number(isValue),
   length: number(isValue),
   interval: number(isValue),
-  /** The subject to note in the ledger; empty to note nothing. */
+  /** The subject of the note in the ledger; empty for no note. */
   subject: subjectsOrNone,
   bucket: number(isBucket),
   measuredAt: number(isValue),
@@ -156,7 +156,7 @@ const contentColumns = {
   seen: numbers([isAnyRef, isMinute, isMinute]),
   exposures,
   messages: rows(messageColumns),
-  /** A sender, and the slots in which it checked a feature or sent anything: see `SenderSight`. */
+  /** A sender, and the time slots in which the sender checked a feature or sent anything: see `SenderSight`. */
   senders: rows({
     environment: word,
     ordinal: number(isAnyOrdinal),

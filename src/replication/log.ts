@@ -14,7 +14,7 @@ interface NewEntry {
 
 /**
  * Returns a statement that appends entries of one kind; deltas must belong to one stream, and be in order. The
- * statement fails with a division by zero if there is no head, because the database can be in the middle of a restore.
+ * statement fails with a division by zero if the head row is missing, as in the middle of a restore of the database.
  */
 function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string): Statement {
   const rows = entries.map((_, at) => `($${3 * at + 5}::bigint, $${3 * at + 6}::bigint, $${3 * at + 7}::bytea)`);

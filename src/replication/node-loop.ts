@@ -78,7 +78,7 @@ export class NodeLoop {
   /**
    * Resolves when the replica has all counts that this node has acknowledged or other nodes have shipped. The result is
    * the time through which the replica is complete.
-   * @throws {ApiError} `postgres_unavailable`
+   * @throws {Refusal} `postgres_unavailable`
    */
   freshen(): Promise<number> {
     const { clock, link, time } = this.#deps;
@@ -88,7 +88,7 @@ export class NodeLoop {
     return this.#awaited.report(time.now(), clock.monotonic());
   }
 
-  /** Resolves when an entry of the log is applied. @throws {ApiError} `postgres_unavailable` */
+  /** Resolves when an entry of the log is applied. @throws {Refusal} `postgres_unavailable` */
   applied(position: number): Promise<void> {
     this.#loop.ring();
     return this.#awaited.entry(position, this.#deps.clock.monotonic());

@@ -58,12 +58,12 @@ export class ReplicaNode {
     return { completeThrough, mayBeCounting };
   }
 
-  /** Resolves when the log has the mint. @throws {ApiError} `backpressure` @throws {PostgresError} */
+  /** Resolves when the log has the mint. @throws {Refusal} `backpressure` @throws {PostgresError} */
   async mint(mint: LoggedMint): Promise<void> {
     await this.#deps.appender.mint(mint);
   }
 
-  /** Resolves when this node has applied the entry. @throws {ApiError} `postgres_unavailable` @throws {PostgresError} */
+  /** Resolves when this node has applied the entry. @throws {Refusal} `postgres_unavailable` @throws {PostgresError} */
   async forget(forgotten: Forgotten): Promise<void> {
     await this.#loop.applied(await this.#deps.appender.append('forget', forgotten));
   }

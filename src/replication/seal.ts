@@ -10,8 +10,8 @@ import { DeltaBuilder, type DeltaRoom, moveRecords, type Stage } from './stages.
 /** A step of the spool worker: seals some of the open delta, and stores which deltas PostgreSQL has. */
 export interface SealTask {
   /**
-   * Time and state read *before* waiting for the lane (see `Lane.settled`): a packet that is not committed when the
-   * step begins was admitted after the watermark.
+   * Time and state read *before* waiting for the journal lane (see `Lane.settled`): a packet that is not committed when
+   * the step begins was admitted after the watermark.
    */
   readonly watermark: StreamWatermark;
   /** Deltas that PostgreSQL has, with all earlier ones of the stream. `at` is the time of confirmation (Unix ms). */

@@ -225,7 +225,7 @@ function usesSection({ used }: SpoolStore): Section {
   };
 }
 
-/** Indexes of the kinds in an extent. */
+/** Index of each kind of record in an extent. */
 const place = { counts: 0, measurements: 1, users: 2, exposures: 3, unresolved: 4 } as const;
 type Kind = keyof typeof place;
 

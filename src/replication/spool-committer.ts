@@ -17,7 +17,7 @@ export interface SpoolCommitter extends Committer, Pick<JournaledCommitter, 'unf
 
 /**
  * Starts the threads that commit and fold, and folds what an earlier process has left.
- * @throws {CommitFailed} if these batches cannot be read or folded
+ * @throws {CommitError} if these batches cannot be read or folded
  */
 export async function startSpoolCommitter(
   { lmdb }: SpoolStore,

@@ -1,6 +1,6 @@
 /*
  * src/replication counts usage on several machines. Each node counts into its spool (this file). The spool holds the
- * open delta, which sections write as they write a usage store (spool-aggregator.ts), and the deltas sealed from it
+ * open delta, which is written like a usage store (spool-aggregator.ts), and the deltas sealed from the open delta
  * (seal.ts). Sealed deltas are shipped to PostgreSQL, whose log every node applies in the same order.
  */
 
@@ -23,7 +23,7 @@ export interface SpoolLevel {
 
 /**
  * The counts of a node that PostgreSQL does not have, or has had for less than an hour. Any thread can read it. Only
- * the spool worker writes to it, but the main thread writes the ids.
+ * the spool worker writes to it, except that the main thread writes the ids.
  */
 export class Spool {
   readonly store: SpoolStore;
@@ -140,8 +140,8 @@ export function putDelta(store: SpoolStore, number: number, delta: SealedDelta):
 
 /**
  * Returns the number of bytes of a spool that are not in PostgreSQL: the open delta and the waiting deltas. Names of
- * series, messages of the last minutes and deltas of the last hour are not included. This data stays when everything is
- * shipped, so a spool that it filled would stay full.
+ * series, messages of the last minutes and deltas of the last hour are not included. This data stays after everything
+ * is shipped. If it counted, a spool could stay full forever.
  */
 function bytesOfSpool(store: SpoolStore): number {
   const { lmdb: _, streams, meta, series, messages, deltas, ...tables } = store;

@@ -24,8 +24,8 @@ const maxKnown = 200_000;
 
 /**
  * Maps the series of a stream to the series of the replica. Each node numbers its own series. A stream names a series
- * before it uses its number, and the replica looks up its own number for that name. Names above the limits are folded
- * again, in the order of the log, because many nodes together can exceed the limits.
+ * before it uses its number, and the replica looks up its own number for that name. Names above the limits are again
+ * folded into `__other__`, in the order of the log, because many nodes together can exceed the limits.
  *
  * `streamSeries`: key, big-endian: number of the stream (u32, see `StreamFacts`), environment (u32), ordinal (u32).
  * Value: the replica's ordinal (u32).

@@ -82,7 +82,7 @@ export function createReports(store: UsageTables) {
   };
 }
 
-/** Adds to a report how complete its counts are. */
+/** Adds the completeness of its counts to a report. */
 function* through<T>({ fresh }: UsageTask, reading: Reading<T>): Reading<T> {
   return { ...(yield* reading), ...describeFreshness(fresh) };
 }

@@ -27,7 +27,7 @@ export class SharedSights {
     this.#freshen = freshen;
   }
 
-  /** Reads when a feature was seen, starting after this call. @throws {ApiError} see `ReportPool.make` */
+  /** Reads when a feature was seen, starting after this call. @throws {Refusal} see `ReportPool.make` */
   async of(application: Application, feature: string): Promise<Sights> {
     const batch = this.#gathering.get(application.id) ?? this.#begin(application);
     batch.features.add(feature);

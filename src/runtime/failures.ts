@@ -15,7 +15,7 @@ export function toRefusal(error: unknown): Refusal {
 }
 
 /**
- * Logs failed background work that will be retried. An `ApiError` is an expected refusal, logged without its stack.
+ * Logs failed background work that will be retried. A `Refusal` is an expected refusal, logged without its stack.
  * While PostgreSQL is unreachable nothing is logged, because the log already reports the outage.
  */
 export function logFailure(log: Pick<Log, 'warn'>, message: string, error: unknown): void {

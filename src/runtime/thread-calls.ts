@@ -31,7 +31,7 @@ export function describeFailure(error: unknown): Failure {
   return { message, stack, code, isRefusal: error instanceof Refusal, retryAfter };
 }
 
-/** Restores an error. A failure of an `ApiError` becomes an `ApiError`. Other errors keep their code. */
+/** Restores an error. A refusal is restored as a `Refusal`. Other errors keep their code. */
 export function restoreError({ message, stack, code, isRefusal, retryAfter }: Failure): Error {
   if (isRefusal) return new Refusal(code as RefusalCode, message, retryAfter);
   return Object.assign(new Error(message), { stack, code });

@@ -25,7 +25,7 @@ export interface Storage {
   ready?(): Promise<void>;
   /** Undoes `openAccounts` if `openUsage` is not called. */
   abandon?(): Promise<void>;
-  /** Called after both are closed. */
+  /** Called after accounts and usage are closed. */
   close?(): Promise<void>;
 }
 

@@ -30,7 +30,7 @@ export function issueIn(key: string): string | undefined {
   return key.startsWith(`${service} issue `) ? key.split(' ', 3)[2] : undefined;
 }
 
-/** Time for which the same finding opens no second issue. */
+/** Time during which a finding does not open another issue. */
 export const issueMs = 30 * 86_400_000;
 
 export function applicationIn(key: string): string {
@@ -58,7 +58,10 @@ const moveOnMs = 15 * 60_000;
 /** `tell`: queue the event. `move on`: only update the announcement. */
 export type Step = 'tell' | 'move on' | undefined;
 
-/** Decides about refusals until `lastAt`. @param announcedAt the last announcement or update of the episode */
+/**
+ * Decides the step for refusals of which the last was at `lastAt`.
+ * @param announcedAt the last announcement or update of the episode
+ */
 export function decideStep(
   announcedAt: number | undefined,
   { count, lastAt }: { readonly count: number; readonly lastAt: number },

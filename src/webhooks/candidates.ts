@@ -133,7 +133,8 @@ function ofStale(application: Application, { feature, since, lastSeenAt }: Stale
 
 /**
  * Returns the event of a changed verdict. The first verdict since the subscription is the baseline. Nodes compute
- * verdicts at different times, from different data. A node behind the last announcement announces nothing.
+ * verdicts at different times, from different data. A node whose data is older than the last announcement announces
+ * nothing.
  */
 function ofVerdict(application: Application, one: FoundVerdict, task: WatchTask): Candidate {
   const { now, verdictsFrom } = task;

@@ -155,7 +155,7 @@ const longestMs = 8 * hour;
 /** Random variation of a delay, up or down by a fifth, so that failed deliveries do not all retry together. */
 const jitter = 0.2;
 
-/** The delay after some failed attempts, ms; `undefined` to give up. @param asked the requested delay, ms */
+/** The delay after a number of failed attempts, ms; `undefined` to give up. @param asked the requested delay, ms */
 function delayAfter(failed: number, asked: number, randomBytes: RandomBytes): number | undefined {
   const delay = delays[failed - 1];
   if (delay === undefined) return undefined;

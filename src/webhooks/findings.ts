@@ -11,15 +11,15 @@ export interface WatchTask {
   /** The end of the evaluated time. Later data might be incomplete. */
   readonly now: number;
   readonly staleAfterMs: number;
-  /** Start of the search for features first seen in an environment; `null` for no search. */
+  /** Time from which features first seen in an environment are found; `null` to skip them. */
   readonly firstSeenFrom: number | null;
-  /** Start of the search for features that became stale; `null` for no search. */
+  /** Time from which features that became stale are found; `null` to skip them. */
   readonly staleFrom: number | null;
-  /** Start of the announcements that verdicts are compared with; `null` for no search. */
+  /** Time of the earliest announcements that current verdicts are compared with; `null` to skip verdicts. */
   readonly verdictsFrom: number | null;
   /** The only features whose verdicts are found, with their reasons; absent for all features. */
   readonly explained?: ReadonlySet<string>;
-  /** Start of the search for refusals; `null` for no search. */
+  /** Time from which refusals are found; `null` to skip them. */
   readonly refusedFrom: number | null;
 }
 

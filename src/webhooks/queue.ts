@@ -35,7 +35,7 @@ export function enqueue(tx: Transaction, event: WebhookEvent, deps: QueueDeps): 
   return news.length;
 }
 
-/** True unless an issue tracker already has an issue for the finding. Records the new issue. */
+/** True unless the webhook is for an issue tracker that needs no new issue for the event. Records a new issue. */
 function isNews(tx: Transaction, webhook: Webhook, { type, teamId, data }: WebhookEvent, now: number): boolean {
   if (!webhookFormats[getFormat(webhook)].isTracker) return true;
   const team = { id: teamId, name: '' };
@@ -113,7 +113,7 @@ export function findDelivery(reader: Pick<Reader, 'get'>, webhookId: string, id:
   return found?.id === id ? found : undefined;
 }
 
-/** Lists deliveries, latest first. @param before the number of the first delivery plus 1 */
+/** Lists deliveries, latest first. @param before exclusive upper bound of their numbers */
 export function listDeliveries(
   { webhookDeliveries: kept }: Pick<AccountTables, 'webhookDeliveries'>,
   webhookId: string,

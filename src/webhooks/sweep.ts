@@ -30,7 +30,7 @@ export function sweepWebhooks(deps: SweepDeps): Promise<void> {
   return sweepInRounds(deps, betweenRoundsMs, () => sweepRound(deps));
 }
 
-/** Runs one round, or less if the service is stopping. @throws {Refusal} as a change of the accounts does */
+/** Runs one round, or a part of it if the service is stopping. @throws {Refusal} as a change of the accounts does */
 export function sweepRound(deps: SweepDeps): Promise<void> {
   return runSweepSteps(deps, stepsAt(deps, deps.clock.now()));
 }

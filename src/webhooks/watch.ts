@@ -24,7 +24,7 @@ export interface WatchDeps {
   readonly findForCleanup: FindForCleanup;
   /** The time until which all usage has arrived here, Unix ms; `undefined` if it is complete. */
   completeThrough(): Promise<number | undefined>;
-  /** Number of refusals of all messages since the start of this process, by reason. */
+  /** Number of messages refused for reasons that concern every sender, since the start of this process, by reason. */
   refusals(): ReadonlyMap<RefusalCode, number>;
   /** Resolves after `ms`; `false` if the service is stopping. */
   pause(ms: number): Promise<boolean>;
@@ -55,7 +55,10 @@ const lastMs = 3_600_000;
 export class Watch {
   readonly #deps: WatchDeps;
   #round = 0;
-  /** Announced verdicts that need no check, by key. Whole rounds clear them, because other nodes announce, too. */
+  /**
+   * Announced verdicts that need no check, by key. Each round that scans everything clears this map, because other
+   * nodes announce, too.
+   */
   readonly #settled = new Map<string, string>();
   /** The number of announced refusals of this process, by reason. */
   #told = new Map<RefusalCode, number>();
@@ -166,7 +169,7 @@ export class Watch {
 
   /**
    * Finds the events that are not announced yet, at most `mostAtOnce`. In a flood, most events were announced already.
-   * Packets are handled during the pauses.
+   * The search pauses regularly, so that packets are handled.
    */
   async #newsIn(candidates: Iterable<Candidate>): Promise<readonly Candidate[]> {
     const { accountStore, pause } = this.#deps;
@@ -189,7 +192,7 @@ export class Watch {
     return news;
   }
 
-  /** Adds the reasons of changed verdicts, which were not computed for all features. */
+  /** Adds the reasons of changed verdicts. Reasons are not computed for all features. */
   async #explain(application: Application, task: WatchTask, news: readonly Candidate[]): Promise<readonly Candidate[]> {
     const { accountStore, find, directory } = this.#deps;
     const isTold = ({ key, stepFrom }: Candidate) => stepFrom(findAnnouncement(accountStore, key)) === 'tell';
@@ -202,7 +205,7 @@ export class Watch {
     return [...others, ...listCandidates(application, found, task, directory.clock.now())];
   }
 
-  /** Announces refusals of all messages, which belong to no application. */
+  /** Announces refusals that concern every sender, and therefore belong to no application. */
   async #lookAtService(): Promise<void> {
     const { directory, refusals } = this.#deps;
     const counts = new Map(refusals());

@@ -84,7 +84,7 @@ describe('the audit log of two nodes', () => {
     for (const node of [one, other]) expect(await numbersIn(node)).toEqual([]);
   });
 
-  test('loses no entry if a node dies during its export', async () => {
+  test('no entry is lost if a node dies during its export', async () => {
     const [one, other] = await twoNodes();
     await makeEntries([one, other], 150);
     const all = await numbersIn(one);

@@ -130,7 +130,7 @@ describe('AuditExport', () => {
     });
   });
 
-  test('exports both lost and new entries of a restored store', async () => {
+  test('exports the new entries of a store that was restored without exported entries', async () => {
     const fixture = await open();
     await fixture.add(first, second);
     const audit = AuditExport.open(fixture.directory, fixture.log);

@@ -56,7 +56,7 @@ describe('a sign-in client', () => {
     expect(ofTeam(directory.clients, team.id)).toEqual([]);
   });
 
-  test('the refusal of a client names the invalid redirect URI', async () => {
+  test('the refusal of a new client names the invalid redirect URI', async () => {
     const { create } = await openClients();
     const refused = create({ redirectUris: [...redirectUris, 'javascript:alert(1)'] });
     await expect(refused).rejects.toThrow('`redirectUris[1]` must be https:');

@@ -35,7 +35,7 @@ test('the hash of a user without a password matches nothing, and costs as much t
     expect(await pool.verify(password, noPasswordHash)).toBe(false);
 });
 
-test('a password is rejected while too many passwords are waiting', async () => {
+test('hashing is refused while too many passwords are waiting', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   const waiting: Promise<boolean>[] = [];

@@ -39,7 +39,7 @@ describe('the explanation of a rejected origin', () => {
   });
 });
 
-test('the verdict always agrees with the packet matcher, and the named pattern alone allows the origin', () => {
+test('the verdict agrees with the matcher for packets, and the pattern that it names allows the origin by itself', () => {
   const part = fc.constantFrom(
     'https',
     'http',

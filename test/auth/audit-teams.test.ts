@@ -28,7 +28,7 @@ async function open() {
   return { directory, store, user, teams, enter };
 }
 
-test('the audit log of each team of a user contains their sign-ins and ended sessions', async () => {
+test('the audit log of each team of a user contains the sign-ins and ended sessions of the user', async () => {
   const { directory, store, user, teams, enter } = await open();
   await enter('wrong');
   await enter('open sesame');

@@ -169,7 +169,7 @@ describe('a large sweep', () => {
     expect(counts(fixture)).toMatchObject({ invalidated: 0 });
   });
 
-  test('lets requests through between the steps', async () => {
+  test('other requests are served between the steps', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     list(fixture, 1000, 10);

@@ -19,7 +19,7 @@ function processesWith(text: string): string[] {
   return lines.filter((line) => line.includes(text) && line.includes('serve'));
 }
 
-test('bench measures a temporary server, writes a report, and removes the store', async () => {
+test('flagmeter bench measures a temporary server, writes a report, and removes the store', async () => {
   const folder = freshDirectory();
   const [data, report] = [join(folder, 'stores'), join(folder, 'report.html')];
   const { code, stdout, stderr } = await runBinary(['bench', '--small', '--data', data, '--report', report, '--json']);
@@ -42,7 +42,7 @@ test('bench measures a temporary server, writes a report, and removes the store'
   expect(processesWith(data)).toEqual([]);
 });
 
-test('bench drives a running server in an application that it deletes', async () => {
+test('flagmeter bench drives a running server in an application that is deleted afterwards', async () => {
   const data = join(freshDirectory(), 'data');
   const { clientId, clientSecret } = await prepare(data);
   const server = await startBinary({ data, args: ['--rate', '0'] });
@@ -65,8 +65,8 @@ test.each([
   ['TLS', ['--url', 'https://localhost'], 'plain HTTP'],
   ['too little time', ['--time', '5'], 'at least'],
   ['too many connections', ['--connections', '16,10001'], 'from 1 to 10000'],
-  ['a folder as the report', ['--report', '/tmp'], 'it is a folder'],
-  ['an empty name of the report', ['--report', ''], 'it is a folder'],
+  ['a folder as the report', ['--report', '/tmp'], 'this is a folder'],
+  ['an empty name of the report', ['--report', ''], 'this is a folder'],
   ['a report in a missing folder', ['--report', '/nowhere/report.html'], 'Cannot use --report'],
 ])('bench refuses %s', async (_, args, message) => {
   const { code, stderr } = await runBinary(['bench', ...args]);
@@ -74,13 +74,13 @@ test.each([
   expect(code).toBe(2);
 });
 
-test('bench names the folder that it cannot create', async () => {
+test('the error of flagmeter bench names a folder that cannot be created', async () => {
   const { code, stderr } = await runBinary(['bench', '--data', '/nowhere/stores']);
   expect(stderr).toContain('Cannot create /nowhere/stores for temporary stores');
   expect(code).toBe(1);
 });
 
-test('bench refuses an existing folder, and leaves it unchanged', async () => {
+test('flagmeter bench refuses an existing folder, and leaves it unchanged', async () => {
   const data = join(freshDirectory(), 'data');
   mkdirSync(join(data, 'accounts'), { recursive: true });
   const { code, stderr } = await runBinary(['bench', '--small', '--data', data]);

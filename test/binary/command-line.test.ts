@@ -88,7 +88,7 @@ test('a server stops when its terminal is closed', async () => {
   await vi.waitFor(() => expect(asked()).rejects.toThrow());
 });
 
-describe('init', () => {
+describe('flagmeter init', () => {
   test.runIf(canMount())('fails with an error on a full disk', async () => {
     const directory = freshDirectory();
     const command = `mount -t tmpfs -o size=4k none ${directory} && exec ${binaryPath} init --data ${directory}/data --admin-email a@b.example`;
@@ -135,7 +135,7 @@ function asUser(data: string): [command: string, ...args: string[]] {
   return ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'sh', '-c', serve];
 }
 
-describe('serve', () => {
+describe('flagmeter serve', () => {
   test('starts next to a Kubernetes Service named flagmeter, and names the variables that it ignores', async () => {
     const env = { FLAGMETER_PORT: 'tcp://10.96.0.7:8080', FLAGMETER_SERVICE_HOST: '10.96.0.7' };
     const service = await startBinary({ env });

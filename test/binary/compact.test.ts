@@ -32,7 +32,7 @@ async function isWhole(data: string): Promise<boolean> {
   return code === 0 && names.join() === 'data.mdb,lock.mdb';
 }
 
-test('compact shrinks a store with free pages, prints the sizes, and the store can be served', async () => {
+test('flagmeter compact shrinks a store with free pages, prints the sizes, and the store can be served', async () => {
   const { data, files } = fresh();
   const before = statSync(files[1]!).size;
   const { code, stdout, stderr } = await runBinary(['compact', '--data', data]);
@@ -48,7 +48,7 @@ test('compact shrinks a store with free pages, prints the sizes, and the store c
   await stop(service);
 });
 
-test('compact folds the journal of a killed server into the smaller store, and removes it', async () => {
+test('flagmeter compact folds the journal of a killed server into the smaller store, and removes it', async () => {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
   const killed = await startBinary({ data });
@@ -65,7 +65,7 @@ test('compact folds the journal of a killed server into the smaller store, and r
   await stop(service);
 });
 
-test('compact refuses a directory in use', async () => {
+test('flagmeter compact refuses a directory in use', async () => {
   const { data } = fresh();
   const service = await startBinary({ data });
   expect(await runBinary(['compact', '--data', data])).toMatchObject({
@@ -75,7 +75,7 @@ test('compact refuses a directory in use', async () => {
   await stop(service);
 });
 
-test('compact leaves each file unchanged if the disk becomes full', async () => {
+test('flagmeter compact leaves each file unchanged if the disk becomes full', async () => {
   const { data, content } = fresh();
   const before = content();
   // The system refuses writes beyond this file size, as on a full disk.

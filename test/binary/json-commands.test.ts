@@ -4,7 +4,7 @@ import { binaryPath, freshDirectory, prepare } from '../support/binary.ts';
 import { damagePage, pagesIn } from '../support/damage.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
 
-test('backup, verify and compact print one JSON object each', async () => {
+test('the commands backup, verify and compact print one JSON object each', async () => {
   const data = join(freshDirectory(), 'data');
   await prepare(data);
   const file = `${data}.backup`;

@@ -45,7 +45,7 @@ async function auditedKids({ http }: Binary, credentials: Credentials): Promise<
   return items.filter(({ action }) => action === 'signing-key.rotated').map(({ target }) => target.id);
 }
 
-it('rotates the signing key of a running service, and every token stays valid', async () => {
+it('the signing key of a running service is rotated, and every token stays valid', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   let service = await startBinary({ data });
@@ -69,7 +69,7 @@ it('rotates the signing key of a running service, and every token stays valid', 
 });
 
 it.each(['RS256', 'EdDSA'])(
-  'creates a key for --signing-alg %s, and tokens of the previous key stay valid',
+  'the service creates a key for --signing-alg %s, and tokens of the previous key stay valid',
   async (alg) => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);

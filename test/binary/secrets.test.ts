@@ -135,7 +135,7 @@ const everywhere = {
 const query = `?${['access_token', 'code', 'from', 'environment', 'cursor', canary].map((name) => `${name}=${canary}`).join('&')}`;
 
 test.each(['/swagger/v2/swagger.json', '/connect/openapi.json', '/api/v2/openapi.json'])(
-  'every operation of %s takes secrets, good and bad',
+  'every operation of %s is called with valid and invalid secrets',
   async (document) => {
     const operations = await listOperations(document);
     expect(operations.length).toBeGreaterThan(4);
@@ -159,7 +159,7 @@ test.each(['/swagger/v2/swagger.json', '/connect/openapi.json', '/api/v2/openapi
   120_000,
 );
 
-test('creates keys that are shown once, ids of people and packets', async () => {
+test('keys that are shown once, ids of people, and packets are created', async () => {
   const authorization = `Bearer ${keys['Backend']}`;
   const json = { 'content-type': 'application/json' };
   const minted = await send(
@@ -189,7 +189,7 @@ test('creates keys that are shown once, ids of people and packets', async () => 
   await send('GET', `/no/such/${canary}?key=${keys['Backend']}`, everywhere);
 });
 
-test('calls gRPC and gRPC-Web', async () => {
+test('gRPC and gRPC-Web are called with secrets', async () => {
   const client = openClient(service.grpc);
   const metadata = { authorization: `Bearer ${canary}`, 'idempotency-key': canary, ua: canary };
   for (const appKey of [keys['Backend']!, canary]) {
@@ -203,7 +203,7 @@ test('calls gRPC and gRPC-Web', async () => {
   client.close();
 });
 
-test('signs in to the console, with success and without', async () => {
+test('sign-ins to the console succeed and fail', async () => {
   const policy = { secondFactor: 'optional' };
   await manage(service.http, await bearer(), 'PATCH', '/api/v2/sign-in-policy', 200, policy);
   const browser = new ConsoleBrowser(service);
@@ -218,11 +218,11 @@ test('signs in to the console, with success and without', async () => {
   expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
 });
 
-test('uses links of invitations, rightly and wrongly', async () => {
+test('links of invitations are used with right and wrong secrets', async () => {
   await useLink(service.http, await bearer(), named, note);
 });
 
-test('creates secrets of webhooks, and URLs that contain credentials', async () => {
+test('webhooks are created with secrets, and with URLs that contain credentials', async () => {
   const path = `/api/v2/teams/${credentials.teamId}/webhooks`;
   const access = await bearer();
   const inUrl = randomBytes(12).toString('hex');
@@ -243,7 +243,7 @@ test('creates secrets of webhooks, and URLs that contain credentials', async () 
   await expect.poll(() => service.stderr().match(/called a webhook/g)?.length ?? 0).toBeGreaterThan(1);
 });
 
-test('runs commands', async () => {
+test('commands are run with secrets', async () => {
   written = await tellCommands(service, credentials, canary);
 });
 

@@ -53,7 +53,7 @@ async function start() {
   return { service, call, requests, close: () => client.close() };
 }
 
-test('the first report, password and large report do not end the process when no descriptor is free', async () => {
+test('the process survives its first report, password check and large report while no file descriptor is free', async () => {
   const { service, call, requests, close } = await start();
   limitFiles(service, nextDescriptor(service));
   const first = Object.values(requests);

@@ -118,7 +118,7 @@ test('each language gets a key of its type, and a text about what its sender sen
   expect(await promise.textContent()).toMatch(/one view/);
 });
 
-test('shows the steps instead of empty charts until a flag is seen', async () => {
+test('the overview shows the steps instead of empty charts until a flag is seen', async () => {
   const { application, packet } = await openSender(console_, 'Quiet');
   const { page } = await console_.visit(`/apps/${application}/Production/flags`);
   const heading = page.getByRole('heading', { name: 'No flag was seen in Production yet' });
@@ -140,7 +140,7 @@ test('shows the steps instead of empty charts until a flag is seen', async () =>
   await page.locator('canvas').first().waitFor();
 });
 
-test.each(['Browser', 'fetch'])('the sender %s of a page sends from an allowed page, and is counted', async (name) => {
+test.each(['Browser', 'fetch'])('the page code %s sends from an allowed origin, and is counted', async (name) => {
   const { page, context } = await connect();
   await page.getByRole('button', { name, exact: true }).click();
   const code = (await page.getByRole('region', { name: `The sender for ${name}` }).textContent()) ?? '';
@@ -192,7 +192,7 @@ withCurl.describe('a refused packet', () => {
   });
 });
 
-test('explains silence after 30 seconds', async () => {
+test('the Connect page lists the possible reasons if no packet arrives within 30 seconds', async () => {
   const { page } = await connect();
   // The page's clock advances; the server's does not.
   await page.clock.install();
@@ -207,7 +207,7 @@ test('explains silence after 30 seconds', async () => {
   expect(await page.getByText('✓ Connected.').count()).toBe(0);
 });
 
-test('shows the refusal of a name next to its field, and keeps the input', async () => {
+test('a form shows the refusal of a name next to the field, and keeps the input', async () => {
   const { page } = await console_.visit('/');
   await page.route('**/api/v2/applications?**', (route) => route.fulfill({ json: { items: [], nextCursor: null } }));
   await page.goto(`${console_.origin}/`);

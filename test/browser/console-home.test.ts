@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const searchField = { name: /^Search pages/ } as const;
 
-describe('home', () => {
+describe('the home page', () => {
   test('lists what needs attention and all applications, in light and dark mode', async () => {
     const { page, complaints } = await console.visit('/');
     const findings = page.getByRole('region', { name: 'What needs attention' }).getByRole('listitem');

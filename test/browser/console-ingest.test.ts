@@ -37,7 +37,7 @@ async function send(wrong: object, origin = 'https://shop.example'): Promise<num
 
 const ingest = (query = '') => `/apps/${shop.application}/Production/ingest?range=24h${query}`;
 
-test('shows the count, the latest example and the remedy of each reason', async () => {
+test('the page shows the count, the latest example and the remedy of each reason for a refusal', async () => {
   const { page } = await console_.visit(ingest());
   const reason = (name: RegExp) => page.getByRole('listitem').filter({ hasText: name });
   const origin = reason(/3 refused/);
@@ -53,7 +53,7 @@ test('shows the count, the latest example and the remedy of each reason', async 
   expect(await axeFaults(page)).toEqual([]);
 });
 
-test('shows the live state of the server', async () => {
+test('the page shows the live state of the server', async () => {
   const { page } = await console_.visit(ingest());
   const figure = page.locator('.ingest-figure', { hasText: 'Packets per second' }).locator('dd');
   await figure.waitFor();
@@ -111,7 +111,7 @@ test('the address contains the filters, and the CSV file the filtered rows', asy
   await page.getByText('No sender matches the filters.').waitFor();
 });
 
-test('fits a phone and passes axe-core in light and dark mode', async () => {
+test('the ingest page fits a phone and passes axe-core in light and dark mode', async () => {
   const { page } = await console_.visit(ingest(), phone);
   await page.getByText('Problems and remedies').waitFor();
   expect(await readWidth(page)).toBe(phone.viewport.width);

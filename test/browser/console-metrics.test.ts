@@ -58,7 +58,7 @@ test('the declaration of a metric applies to earlier values, and can be removed'
   await page.getByRole('row', { name: /basket counter, not declared 60/ }).waitFor();
 });
 
-test('declares a metric before its first value, and keeps the input after a refusal', async () => {
+test('the page declares a metric before its first value, and keeps the input after a refusal', async () => {
   const { page } = await console_.visit(metrics());
   await page.getByRole('button', { name: 'Declare metric' }).click();
   const dialog = page.getByRole('dialog');
@@ -72,7 +72,7 @@ test('declares a metric before its first value, and keeps the input after a refu
   await page.getByRole('row', { name: /load-time counter/ }).waitFor();
 });
 
-test('draws a metric of a flag by variant, with its own address and CSV file', async () => {
+test('the page draws a metric of a flag by variant, with an address and a CSV file of its own', async () => {
   const { page } = await console_.visit(metrics('&metric=revenue&feature=checkout'));
   const detail = page.getByRole('region', { name: 'revenue of checkout, by variant' });
   await detail.getByText('15.5').first().waitFor();
@@ -89,14 +89,14 @@ test('draws a metric of a flag by variant, with its own address and CSV file', a
   expect(await axeFaults(page)).toEqual([]);
 });
 
-test('fits a phone and passes axe-core in light and dark mode', async () => {
+test('the metrics page fits a phone and passes axe-core in light and dark mode', async () => {
   const { page } = await console_.visit(metrics('&metric=basket'), phone);
   await page.getByRole('region', { name: 'basket', exact: true }).waitFor();
   expect(await readWidth(page)).toBe(phone.viewport.width);
   expect(await schemeFaults(page)).toEqual([]);
 });
 
-test('reads the metrics once the API can be reached again', async () => {
+test('the page reads the metrics once the API can be reached again', async () => {
   const { page } = await console_.visit(`/apps/${shop.application}/Production/flags`, {
     expected: /ERR_INTERNET_DISCONNECTED/,
   });

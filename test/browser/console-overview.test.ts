@@ -71,7 +71,7 @@ const firstRow = (page: Page) => page.locator('[data-index="0"]');
 const names = (page: Page) => rows(page).getByRole('rowheader').allInnerTexts();
 const search = (page: Page) => page.getByRole('searchbox', { name: 'Search flags' });
 
-describe('the figures', () => {
+describe('the figures of the overview', () => {
   test('show the change from the same time span before', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     const checks = tile(page, 'Checks');
@@ -119,7 +119,7 @@ describe('the figures', () => {
   });
 });
 
-describe('the flags', () => {
+describe('the flags of the overview', () => {
   test('keep their search, filter and order in the address', async () => {
     const { page } = await console.visit(featuresAddress(shop));
     await firstRow(page).waitFor();

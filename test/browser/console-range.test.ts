@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const address = (query: string) => `/apps/${shop.application}/Production/flags${query}`;
 
-test('refuses a range whose end is before its start', async () => {
+test('the dialog refuses a range whose end is before its start', async () => {
   const { page } = await console_.visit(address('?range=1h'));
   await page.getByRole('button', { name: 'Range: 1 hour' }).click();
   await page.getByText('From … to …').click();
@@ -31,7 +31,7 @@ test('refuses a range whose end is before its start', async () => {
   expect(page.url()).toMatch(/\?range=1h$/);
 });
 
-test('shows why the server refuses a range, and does not retry', async () => {
+test('the page shows why the server refuses a range, and does not retry', async () => {
   await shop.packet({ checkout: { on: [1] } });
   const ancient = '?range=1h&from=1000-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
   const { page } = await console_.visit(address(ancient));

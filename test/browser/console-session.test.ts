@@ -133,7 +133,7 @@ test('a change after the end of the session is made after signing in again', asy
   expect(items.filter(({ name }) => name === 'Typed before')).toHaveLength(1);
 });
 
-test('reloads the tabs of another user', async () => {
+test('the tabs of another user are reloaded', async () => {
   const other = { email: 'grace@example.com', password: 'the first compiler' };
   await console.manage('POST', '/api/v2/users', 201, { ...other, name: 'Grace', role: 'User' });
   const { page, tab } = await visit();

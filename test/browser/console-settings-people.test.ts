@@ -56,7 +56,7 @@ test('a member is invited by a link that is shown once, gets another role, and i
   await page.getByRole('row', { name: 'Grace' }).getByRole('cell', { name: 'Admin', exact: true }).waitFor();
   await page.getByRole('button', { name: 'Remove Grace' }).click();
   await page.getByText('A user without another team is deleted').waitFor();
-  await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Remove member', exact: true }).click();
   await page.getByRole('row', { name: 'Grace' }).waitFor({ state: 'detached' });
 });
 
@@ -231,7 +231,7 @@ describe.each([
   });
 });
 
-test('shows "Not found" for an unknown page', async () => {
+test('an unknown page of the settings shows "Not found"', async () => {
   const { page } = await console.visit('/settings/nothing');
   for (const path of ['nothing', 'team?team=team_0', 'application?app=app_0', 'application']) {
     await page.goto(`${console.origin}/settings/${path}`);
@@ -239,7 +239,7 @@ test('shows "Not found" for an unknown page', async () => {
   }
 });
 
-test('a message says that the reader is not in a team', async () => {
+test('the page of a team says that the reader is not in the team', async () => {
   const { id } = (await console.manage('POST', '/api/v2/teams', 201, { name: 'Others' })) as { id: string };
   const { page } = await visitAs('Eva', 'User', `/settings/team?team=${id}`);
   await page.getByRole('heading', { name: 'Not in your teams' }).waitFor();

@@ -220,7 +220,7 @@ function providerScript(name: string): string {
   return `const provider = new InMemoryProvider(${JSON.stringify(flags)});`;
 }
 
-test('fits a phone and passes axe-core in light and dark mode', async () => {
+test('the Connect page fits a phone and passes axe-core in light and dark mode', async () => {
   const { page, application } = await connect('unleash', phone);
   for (const use of ['unleash', 'openfeature&with=web', 'own']) {
     await page.goto(`${console_.origin}/apps/${application}/Production/connect?use=${use}`);

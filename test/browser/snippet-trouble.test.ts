@@ -74,7 +74,7 @@ describe('the snippet with a server in trouble', () => {
   test.each([
     [429, 'shortest', 0, 10_000, 20_000],
     [503, 'longest', 1, 30_000, 60_000],
-  ])('keeps its counts after %i, adds later counts, and waits longer each time: the %s pauses', async (...row) => {
+  ])('keeps its counts after status %i, adds later counts, and waits longer each time (%s pauses)', async (...row) => {
     const [status, , random, first, second] = row;
     const { page, errors, settled } = await openWithClock();
     await page.evaluate(`Math.random = () => ${random}`);

@@ -217,9 +217,7 @@ describe('the snippet with a real server', () => {
       flags.checked('lost', 'on'); await flags.flush();
     })()`);
     const own = errors.filter((text) => text.startsWith('flagmeter:'));
-    expect(own).toEqual([
-      `flagmeter: http://${binary.http}/api/frontend/telemetry responded with 404; counts are lost`,
-    ]);
+    expect(own).toEqual([`flagmeter: http://${binary.http}/api/frontend/telemetry: status 404; counts are lost`]);
     await page.close();
   });
 

@@ -7,7 +7,7 @@ const admin = administrator();
 const { run, api } = admin;
 
 describe('a second application of the same name', () => {
-  it('create refuses the name in the same team, and names the id of the first application', async () => {
+  it('apps create refuses the name in the same team, and its error has the id of the first application', async () => {
     const name = admin.fresh();
     const first = JSON.parse((await run(`apps create ${name} --json`)).out);
     await expect(run(`apps create ${name}`)).rejects.toMatchObject({
@@ -17,7 +17,7 @@ describe('a second application of the same name', () => {
     await expect(run(`apps update ${admin.application} --name ${name}`)).rejects.toMatchObject({ exitCode: 6 });
   });
 
-  it('create allows the name in another team', async () => {
+  it('apps create allows the name in another team', async () => {
     const items = [{ id: 'app_1', name: 'Shop', teamId: 'team_1' }];
     const me = { primaryTeam: 'team_2' };
     const api = { list: async () => items, call: async () => me } as unknown as Api;

@@ -17,14 +17,15 @@ test.each([
   ['http://a.example:81', { HTTP_PROXY: proxy, no_proxy: 'a.example:81' }, undefined],
   ['http://a.example:81', { HTTP_PROXY: proxy, NO_PROXY: 'a.example:82,,ple' }, 'HTTP_PROXY'],
 ])('a request to %s with %j goes through the proxy of %s', (url, env, variable) => {
-  expect(proxyFor(url, env)).toEqual(
-    variable && { variable, address: 'proxy.example:3128' },
-  );
+  expect(proxyFor(url, env)).toEqual(variable && { variable, address: 'proxy.example:3128' });
 });
 
-test.each(['proxy.example:3128', 'me:secret@proxy.example:3128'])('proxyFor accepts the proxy %s, which has no scheme', (given) => {
-  expect(proxyFor('http://a', { HTTP_PROXY: given })?.address).toBe('proxy.example:3128');
-});
+test.each(['proxy.example:3128', 'me:secret@proxy.example:3128'])(
+  'proxyFor accepts the proxy %s, which has no scheme',
+  (given) => {
+    expect(proxyFor('http://a', { HTTP_PROXY: given })?.address).toBe('proxy.example:3128');
+  },
+);
 
 test('a failed request names the proxy and its variable, without the password', async () => {
   const fetch = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));

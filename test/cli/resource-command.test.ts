@@ -200,7 +200,7 @@ describe('an item named by a command', () => {
     expect(JSON.parse(user.out)).toMatchObject({ role: 'Admin', teams: [running.service.credentials.teamId] });
   });
 
-  it.each(['.', '..'])('a name never leads to another path: %s', async (name) => {
+  it.each(['.', '..'])('a name in an argument never changes the path of the request: %s', async (name) => {
     await expect(run(`envs delete ${name} --app ${admin.application} --yes`)).rejects.toThrow(
       new UsageError(`Cannot use the name '${name}': not allowed in an address`),
     );

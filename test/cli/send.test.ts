@@ -58,7 +58,7 @@ describe('send', () => {
     expect(seen).toEqual(['/x?secret']);
   });
 
-  it('fails at an address where nothing listens, and shows nothing of the request', async () => {
+  it('fails if no server listens at the address, and the error shows nothing of the request', async () => {
     const closed = await unusedAddress();
     await expect(get(`http://${closed}/x?secret`)).rejects.toMatchObject({
       exitCode: 7,

@@ -106,7 +106,7 @@ describe('a session by browser', () => {
     expect(context.grants).toEqual(['refresh_token']);
   });
 
-  it('suggests login after it has ended, and is deleted', async () => {
+  it('is deleted once it has ended, and the command suggests login', async () => {
     const context = await signedIn();
     clock.advance(31 * 86_400_000);
     const over = {

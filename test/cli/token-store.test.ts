@@ -76,7 +76,7 @@ describe('the token store', () => {
     },
   );
 
-  it('names a folder that cannot be created in the message', async () => {
+  it('the message names a folder that cannot be created', async () => {
     const root = temporaryDirectory();
     writeFileSync(`${root}/file`, '');
     const store = openTokenStore(testContext({ folder: `${root}/file` }));

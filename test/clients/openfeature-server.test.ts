@@ -186,7 +186,7 @@ describe('the server sender', () => {
       meter.checked(`feature-${each}`, 'on');
       await meter.flush();
     }
-    const text = `flagmeter: ${host.url}/api/usage/stats (unknown appKey or environment) responded with 404; counts are lost`;
+    const text = `flagmeter: ${host.url}/api/usage/stats (unknown appKey or environment): status 404; counts are lost`;
     expect(warn.mock.calls).toEqual([[text]]);
     warn.mockRestore();
     expect(bodies().map(({ stats }) => stats[0].feature)).toEqual(['feature-0', 'feature-1', 'feature-2']);

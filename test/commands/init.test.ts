@@ -42,7 +42,7 @@ async function run(argv: string[], files: Record<string, string> = {}, env = {})
 
 const admin = ['--admin-email', 'admin@example.com'];
 
-describe('init', () => {
+describe('flagmeter init', () => {
   it('prints one JSON object and nothing else', async () => {
     const data = freshDirectory();
     const { code, out } = await run(['--data', data, ...admin, '--json']);

@@ -40,7 +40,7 @@ function loop(): string {
 test.each([
   ['that does not exist', () => '/nowhere/file'],
   ['that cannot be looked up', loop],
-])('ignores a file %s', (_, path) => {
+])('the check ignores a file %s', (_, path) => {
   const said: unknown[] = [];
   const config = { postgresFile: path() } as unknown as Config;
   warnOfOpenFiles(config, { warn: (...line) => void said.push(line) });

@@ -32,7 +32,7 @@ async function keyFile(): Promise<string> {
 
 const encrypt = (...argv: string[]) => runPostgres(['encrypt-keys', '--postgres', url, ...argv]);
 
-describe('postgres encrypt-keys', () => {
+describe('flagmeter postgres encrypt-keys', () => {
   it('encrypts the secrets of the accounts and of their history, and repeats nothing', async () => {
     await init('--without-key-file');
     const file = await keyFile();
@@ -73,7 +73,7 @@ describe('postgres encrypt-keys', () => {
     const file = ['--postgres-key-file', await keyFile()];
     await postgres.query(`INSERT INTO fm_node (directory, name) VALUES ('d1', 'north')`, [], url);
     const before = await records();
-    await expect(encrypt(...file)).rejects.toThrow(/while nodes run.*node north.*Nothing was changed/);
+    await expect(encrypt(...file)).rejects.toThrow(/while nodes are running.*node north.*Nothing was changed/);
     await postgres.query(`UPDATE fm_node SET beat_at = now() - interval '11 s'`, [], url);
     const session = connect(url, 'flagmeter north log');
     await session.query({ text: 'SELECT 1' });
@@ -84,7 +84,7 @@ describe('postgres encrypt-keys', () => {
   });
 });
 
-describe('postgres status', () => {
+describe('flagmeter postgres status', () => {
   const status = async (...argv: string[]) =>
     JSON.parse((await runPostgres(['status', '--postgres', url, '--json', ...argv])).out);
 

@@ -31,7 +31,7 @@ async function keyFile(): Promise<string> {
   return file;
 }
 
-needing('postgresql').describe('postgres init', () => {
+needing('postgresql').describe('flagmeter postgres init', () => {
   beforeAll(async () => {
     postgres = await Postgres.start();
     await postgres.query('CREATE ROLE guest LOGIN');
@@ -218,7 +218,7 @@ needing('postgresql').describe('postgres init', () => {
       ],
       [['--postgres-key-file', join(directory, 'none')], 'Cannot read --postgres-key-file'],
       [['--postgres-key-file', open], 'everyone can read it'],
-      [['--postgres-key-file', short], 'must hold 32 random bytes'],
+      [['--postgres-key-file', short], 'must contain 32 random bytes'],
       [['--admin-email', 'nobody'], 'must be one address'],
     ];
     for (const [argv, message] of cases) {

@@ -12,7 +12,7 @@ const { describe, it } = needing('postgresql');
 
 const { init, run, query, status, node, current } = statusDatabases();
 
-describe('postgres status', () => {
+describe('flagmeter postgres status', () => {
   it('shows a new database', async () => {
     await init();
     const { engine, server, host, heads, nodes, warnings } = await status();
@@ -62,7 +62,7 @@ describe('postgres status', () => {
     const { out } = await run('status');
     expect(out).toMatch(/^north +up .* 10 +3\.0 MiB +2026-01-01 00:00:00 UTC +1\.2\.3 +directory-north$/m);
     expect(out).toMatch(/^ {2}Complete +reports, until 2026-01-01 00:00:00 UTC, except on east$/m);
-    expect(out).toContain('Refused: 1 rows');
+    expect(out).toContain('Rejected: 1 rows of deltas');
   });
 
   it('shows the length of the log, and the trimmed part', async () => {
@@ -108,7 +108,9 @@ describe('postgres status', () => {
       const warned = async () => JSON.parse((await runPostgres(['status', '--postgres', both, '--json'])).out).warnings;
       expect(await warned()).toEqual([]);
       await pair.standby.kill();
-      await expect.poll(warned).toEqual([expect.stringContaining('are connected: commits wait for them')]);
+      await expect
+        .poll(warned)
+        .toEqual([expect.stringContaining('are connected: commits and changes wait for more standbys')]);
     } finally {
       await pair.close();
     }
@@ -124,7 +126,7 @@ it('postgres migrate reports that no change is necessary', async () => {
   await expect(run('migrate')).rejects.toThrow('update flagmeter on this node');
 });
 
-describe('postgres forget-node', () => {
+describe('flagmeter postgres forget-node', () => {
   beforeEach(() => init());
 
   it('reports the unshipped data, and no longer delays reports', async () => {

@@ -92,7 +92,7 @@ test('reports why the service accepts nothing', () => {
   expect(status.now()).toMatchObject({ ready: false, reason: 'the store does not accept data; see the log' });
 });
 
-test('the status has the rates of the last ten minutes, at most since the startup of the process', () => {
+test('the status has the rates of the last ten minutes, or since startup if the process is younger', () => {
   const { clock, status, take, pass, ledger } = openCounters();
   expect(status.now().recent).toMatchObject({ width: 5, accepted: [], refused: [] });
   for (let second = 0; second < 10; second += 1) {

@@ -12,7 +12,7 @@ function item(time: string, text: string, more: Partial<ActivityItem> = {}): Act
   return { id: `${time} ${text}`, at: time, kind: 'first_seen', text, changes: [], ...nothing, ...more };
 }
 
-describe('markers', () => {
+describe('the markers of a chart', () => {
   const getHref = ({ id }: ActivityItem) => `/${id}`;
 
   it('name the flag of each event, except in the chart of the flag', () => {

@@ -33,7 +33,7 @@ const series: ChartSeries[] = [
   { label: 'off', values: [5, 0, 7, 1], tone: 2 },
 ];
 
-describe('a drawing', () => {
+describe('the drawing of a chart', () => {
   it('keeps the figures of each series if series are lines', () => {
     expect(createDrawing(buckets, series, 'lines').heights).toEqual([
       [1, 2, 3, 1200],
@@ -128,7 +128,7 @@ it.each([
   expect(perBucket(width)).toBe(words);
 });
 
-describe('a cursor', () => {
+describe('the cursor of a chart', () => {
   function pressed(...keys: string[]): ChartCursor {
     return keys.reduce<ChartCursor>((cursor, key) => {
       const shift = key.startsWith('Shift+');
@@ -176,7 +176,7 @@ describe('a cursor', () => {
   });
 });
 
-describe('a zoom', () => {
+describe('the zoom of a chart', () => {
   it('extends from the start of the first bucket to the end of the last bucket', () => {
     expect(bucketSpan(buckets, 1, 2)).toEqual([(noon + hour) * 1000, (noon + 3 * hour) * 1000]);
   });

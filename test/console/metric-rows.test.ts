@@ -21,7 +21,7 @@ function measured(metric: string, more: Partial<MetricMeasurements> = {}): Metri
   return { metric, kind: 'counter', lastAt: '2026-01-31T12:00:00.000Z', ...figures, series, ...more };
 }
 
-test('lists a row for each declared or measured metric, by name', () => {
+test('the table has a row for each declared or measured metric, by name', () => {
   const rows = metricRows(
     [
       { name: 'cart', kind: 'gauge', unit: 'EUR', declared: true },

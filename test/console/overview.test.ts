@@ -41,7 +41,7 @@ const row = (feature: string, more: Partial<OverviewFeature> = {}): OverviewFeat
 
 const days = { staleAfterDays: 30 };
 
-describe('a change', () => {
+describe('the change of a figure', () => {
   test.each([
     ['up', 103, 100, { direction: 'up', size: '3%' }],
     ['down', 40, 100, { direction: 'down', size: '60%' }],
@@ -163,7 +163,7 @@ describe('flags', () => {
     expect(countStates([asked]).get('archived_but_asked')).toBe(1);
   });
 
-  test('keep their order while a reader looks at one of them', () => {
+  test('keep their order while a reader points at one of them', () => {
     const sorted = [row('new'), row('b'), row('a')];
     expect(holdOrder(sorted, ({ feature }) => feature, ['a', 'gone', 'b']).map(({ feature }) => feature)).toEqual([
       'a',

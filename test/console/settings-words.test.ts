@@ -17,7 +17,7 @@ test('the days of a filter are whole days in the reader’s time zone', () => {
   expect(dayBounds(undefined, '')).toEqual({ from: undefined, to: undefined });
 });
 
-test('lists the fields that either person changed, but not updatedAt', () => {
+test('a conflict lists the fields that either person changed, except updatedAt', () => {
   const before = { name: 'Shop', allowedOrigins: [], rate: null, acceptClientIdentities: false, updatedAt: '1' };
   const theirs = { ...before, name: 'Store', acceptClientIdentities: true, updatedAt: '2' };
   const found = listDifferences(before, theirs, { name: 'Markt', allowedOrigins: ['https://a.example'] });
@@ -38,4 +38,4 @@ test.each([
   [undefined, '–'],
 ])('%j is shown as %s', (value, text) => expect(valueText(value)).toBe(text));
 
-test('formats field names for people', () => expect(fieldText('allowedOrigins')).toBe('Allowed origins'));
+test('field names are formatted for people', () => expect(fieldText('allowedOrigins')).toBe('Allowed origins'));

@@ -48,7 +48,7 @@ function seen(seconds: number, sight: Partial<WatchState> = {}) {
   return watch({ source, since, now: since + seconds * 1000, ledger: ledger(), unattributed: [], ...sight });
 }
 
-test('waits until a packet arrives', () => {
+test('the page waits until a packet arrives', () => {
   expect(seen(0, { ledger: undefined })).toEqual({ kind: 'waiting', leftMs: patienceMs });
   expect(seen(10)).toEqual({ kind: 'waiting', leftMs: patienceMs - 10_000 });
 });
@@ -73,13 +73,13 @@ test('accepted packets outweigh refusals, and the last accepted packet is shown'
   expect(seen(40, sight)).toEqual({ kind: 'arrived', count: 4, last, isAlone: true });
 });
 
-test('reports that other senders report to the environment as well', () => {
+test('the page reports that other senders report to the environment as well', () => {
   const own = entry({ count: 2 });
   const sight = { ledger: ledger(own, entry({ route: 'unleash', count: 7 })) };
   expect(seen(1, sight)).toEqual({ kind: 'arrived', count: 2, last: own, isAlone: false });
 });
 
-test('shows a new refusal immediately, and an earlier refusal after 30 seconds', () => {
+test('the page shows a new refusal immediately, and an earlier refusal after 30 seconds', () => {
   const earlier = entry({ ...refusal, lastAt: at(-60) });
   expect(seen(5, { ledger: ledger(earlier) }).kind).toBe('waiting');
   expect(seen(30, { ledger: ledger(earlier) })).toEqual({
@@ -92,7 +92,7 @@ test('shows a new refusal immediately, and an earlier refusal after 30 seconds',
   expect(seen(5, { ledger: ledger(fresh, earlier) })).toMatchObject({ refused: [fresh], late: false });
 });
 
-test('shows refusals of unknown keys too', () => {
+test('the page shows refusals of unknown keys, too', () => {
   expect(seen(5, { unattributed: [unattributed(-5)] }).kind).toBe('waiting');
   expect(seen(5, { unattributed: [unattributed(4), unattributed(-5)] })).toMatchObject({
     unattributed: [unattributed(4)],
@@ -102,17 +102,17 @@ test('shows refusals of unknown keys too', () => {
   });
 });
 
-test('reports after 30 seconds that no packet has arrived', () => {
+test('the page reports after 30 seconds that no packet has arrived', () => {
   expect(seen(29.9).kind).toBe('waiting');
   expect(seen(30)).toEqual({ kind: 'trouble', refused: [], unattributed: [], late: true });
 });
 
-test('shows unknown keys of the same kind of sender only', () => {
+test('the page shows only unknown keys of the same kind of sender', () => {
   const other = { ...unattributed(4), route: 'unleash' } as const;
   expect(seen(5, { unattributed: [other] }).kind).toBe('waiting');
 });
 
-test('shows only some of many refusals', () => {
+test('the page shows only some of many refusals', () => {
   const many = Array.from({ length: 40 }, () => entry(refusal));
   expect(seen(5, { ledger: ledger(...many) })).toMatchObject({ refused: many.slice(0, 5) });
 });

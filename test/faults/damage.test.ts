@@ -53,7 +53,7 @@ const damages: readonly (readonly [what: string, at: number, bytes: Buffer])[] =
 ];
 
 describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page', (kind: PageKind) => {
-  test.each(damages)('damaged by %s is reported at startup and by verify, with its file', async (_what, at, bytes) => {
+  test.each(damages)('startup and verify name the file of a page damaged by %s', async (_what, at, bytes) => {
     const { data, file } = copy();
     const page = pagesIn(file).get(kind)?.at(-1) as number;
     damagePage(file, page, at, bytes);
@@ -87,7 +87,7 @@ describe('damaged accounts on well-formed pages', () => {
   test.each([
     ['a record that is not JSON', '"createdAt":', '"createdAt";'],
     ['a record without a field', '"allowedOrigins":', '"allowedOriginz":'],
-  ])('%s makes startup name the file', async (_what, from, to) => {
+  ])('startup fails on %s, and the error names the file', async (_what, from, to) => {
     const { data, file } = damaged(from, to);
     const started = await serve(data);
     expect(started).toMatchObject({ code: 1, signal: null });

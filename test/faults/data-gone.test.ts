@@ -48,7 +48,7 @@ describe.each(losses)('a server whose data directory is lost: %s', (_what, lose,
   });
 });
 
-test('removing files from the directory does not let a second service in', async () => {
+test('a second service cannot use the directory of a running service after files were removed from it', async () => {
   const { service, data } = await startShop();
   for (const name of readdirSync(data)) {
     if (name !== 'accounts' && name !== 'usage') rmSync(join(data, name), { recursive: true });

@@ -51,7 +51,7 @@ const change = ({ application }: Pick<Shop, 'application'>, fields: object) =>
   manage(service.http, access, 'PATCH', `/api/v2/applications/${application}`, 200, fields);
 
 describe('front-end threads', () => {
-  test('front-end threads count a new name once that reaches all of them at the same time', async () => {
+  test('a new name that reaches all front-end threads at the same time is counted once', async () => {
     const features = Array.from({ length: 20 }, (_, n) => `new-${n}`);
     for (const feature of features) await onAll(async (sender) => expect(await sender.send(check(feature))).toBe(202));
     const counted = await readChecks(service.http, shop);

@@ -83,7 +83,7 @@ const damages: readonly [what: string, damage: (copy: Copy) => void, file: (copy
     'a flipped bit in a frame',
     ({ first }) => alter(first, flip(4096 + 20)),
     ({ first }) => first,
-    /at offset 4096: frames 1 to \d+ are damaged or missing/,
+    /at offset 4096: frames \d+ to \d+ are damaged or missing/,
   ],
   [
     'a flipped bit in a frame of the last segment',
@@ -107,7 +107,7 @@ const damages: readonly [what: string, damage: (copy: Copy) => void, file: (copy
     'a missing segment',
     ({ first }) => rmSync(first),
     ({ last }) => last,
-    /at offset 0: frames 1 to \d+ are damaged or missing: it begins with \d+/,
+    /at offset 0: frames \d+ to \d+ are damaged or missing: it begins with \d+/,
   ],
 ];
 

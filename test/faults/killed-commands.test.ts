@@ -33,7 +33,7 @@ async function killAtEachStep(args: () => string[], then: () => Promise<void>): 
 }
 
 describe('a restore killed at any step', () => {
-  test('lets another restore restore the data, or find it complete', async () => {
+  test('allows another restore, which restores the data or finds the data complete', async () => {
     let target = '';
     const restore = () => ['restore', '--from', file, '--data', target];
     const kills = await killAtEachStep(
@@ -51,7 +51,7 @@ describe('a restore killed at any step', () => {
     expect(kills).toBeGreaterThan(10);
   });
 
-  test('lets the server start with the data or with an empty store', async () => {
+  test('allows the server to start with the data or with an empty store', async () => {
     let target = '';
     await killAtEachStep(
       () => {

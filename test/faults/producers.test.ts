@@ -91,7 +91,7 @@ test('batches that several threads committed are each counted once after kills a
 });
 
 needing('g++').test.each<DiskFault>(['FAILING_FLUSH', 'FAILING_FLUSHES', 'SHORT_FRAME'])(
-  'after %s every thread is refused, and the next start counts what was acknowledged before',
+  'every thread is refused after %s, and the next startup counts all acknowledged batches',
   async (fault) => {
     const data = await preparedDirectory();
     const { env, fail } = failingDisk(fault);

@@ -73,7 +73,7 @@ async function hold(url: string, headers: Record<string, string>, body: string):
 }
 
 needing('g++').test.each(['accounts', 'usage'])(
-  'a service that ends after a permanent failure of the %s responds to requests that read them with 503',
+  'a service that ends after a permanent failure of the %s store responds with 503 to requests that read the store',
   async (store) => {
     const service = await startOnFailingDisk('FAILING_META');
     const { http, credentials } = service;

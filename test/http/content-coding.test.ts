@@ -30,7 +30,7 @@ describe('codingFor', () => {
     ['gzip;q=', undefined],
     ['gzip;q=-1, br;q=0.1', 'br'],
     ['gzip;level=9', 'gzip'],
-  ])('chooses for Accept-Encoding %j, of br and gzip, %j', (header, coding) => {
+  ])('the Accept-Encoding %j selects %j from br and gzip', (header, coding) => {
     expect(codingFor(header, ['br', 'gzip'])).toBe(coding);
   });
 

@@ -4,7 +4,7 @@ import { createRouter } from '../../src/http/router.ts';
 import { SlowRequests } from '../../src/http/slow-requests.ts';
 import type { Request } from '../../src/http/types.ts';
 
-/** Opens a router with one route, whose duration in ms is its query. */
+/** Opens a router with one route. The query of a request sets its duration, ms. */
 function openRouter(fromMs: number) {
   const lines: Record<string, unknown>[] = [];
   let now = 0;

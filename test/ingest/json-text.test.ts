@@ -95,7 +95,7 @@ test.each([
   [`{"e":"${'\\u0001'.repeat(256)}"}`, { e: '\u0001'.repeat(256) }],
   ['[["k","key"]]', {}],
   ['', {}],
-])('extracts from %s the fields %j', (body, found) => {
+])('createPeeker reads from %s the fields %j', (body, found) => {
   expect(peek(Buffer.from(body))).toEqual(found);
 });
 

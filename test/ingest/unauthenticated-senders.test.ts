@@ -61,7 +61,7 @@ describe('large reports that name no application', () => {
     });
   });
 
-  test('reports do not prevent an application from sending its own', async () => {
+  test('reports of unknown senders do not prevent an application from sending its own reports', async () => {
     const stats = Array.from({ length: 500 }, (_, at) => ({ feature: `feature-${at}`, enabledCount: 1 }));
     const body = { appKey: key, environment: 'Production', time: new Date(clock.now()).toISOString(), stats };
     expect(await report(JSON.stringify(body))).toMatchObject({ status: 200, featureCount: 500 });

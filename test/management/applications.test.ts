@@ -28,7 +28,7 @@ describe('POST /applications', () => {
     );
   });
 
-  test('accepts every setting', async () => {
+  test('accepts a value for every setting', async () => {
     const { call, team } = await openManageFixture();
     const settings = {
       name: 'Ünï 🙂',
@@ -144,7 +144,7 @@ describe('GET /applications', () => {
   });
 
   test.each(['limit=0', 'limit=201', 'limit=x', 'limit=-1', 'limit=1.5', 'limit=', 'cursor=x', 'cursor=', 'limit=%zz'])(
-    'refuses ?%s',
+    'refuses the query ?%s',
     async (query) => {
       const { call } = await openManageFixture();
       expect(await call('GET', `/applications?${query}`)).toMatchObject(refusal(400, 'invalid_query'));

@@ -67,7 +67,7 @@ test('an undeclared name with one variant is not removable, because it can be mi
   );
 });
 
-test('a feature that a scan no longer finds only needs to be archived', async () => {
+test('a feature that is no longer in the code only needs to be archived', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { legacy: { on: [1] } } });
   await ask('POST', '/features', { name: 'legacy' });

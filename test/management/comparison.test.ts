@@ -146,7 +146,7 @@ describe('a comparison', () => {
     expect(comparison.why).toBe('No whole UTC day of this range is over yet.');
   });
 
-  it('covers the whole days that the range touches', async () => {
+  it('covers every day that the range includes at least in part', async () => {
     const yesterday = Math.floor(clock.now() / dayMs) * dayMs - dayMs;
     const from = new Date(yesterday - 2 * dayMs + 5 * 3_600_000).toISOString();
     const to = new Date(yesterday - 3_600_000).toISOString();

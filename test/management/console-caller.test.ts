@@ -63,7 +63,7 @@ test('the audit log names the user of a console session', async () => {
   expect(items[0]).toMatchObject({ action: 'team.changed', actor: { type: 'user', id: ada.user.id } });
 });
 
-test('tabs and tokens of one user share a rate', async () => {
+test('the console sessions and tokens of one user share a rate limit', async () => {
   const fixture = await openUsersFixture(2);
   const { ask } = await signIn(fixture, fixture.eve);
   expect(await ask('GET', '/users/me')).toMatchObject({ status: 200 });

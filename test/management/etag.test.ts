@@ -23,7 +23,7 @@ test('a change applies only to the version that its caller has read', async () =
   expect(await patch('Fourth', '*')).toMatchObject({ status: 200, json: { name: 'Fourth' } });
 });
 
-test('concurrent changes to the same version are refused except one', async () => {
+test('only one of several concurrent changes to the same version succeeds', async () => {
   const { application, tokens, sendTo, clock, directory } = await openManageFixture();
   const authorization = `Bearer ${tokens.admin}`;
   const seen = await sendTo(path(application.id), { headers: { authorization } });

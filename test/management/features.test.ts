@@ -107,7 +107,7 @@ test('a metric counts as a use of its feature', async () => {
   ]);
 });
 
-test('changing an undeclared feature declares it, and deleting the declaration keeps it as a seen feature', async () => {
+test('changing an undeclared feature declares it, and deleting the declaration keeps the feature listed as seen', async () => {
   const registry = await openRegistry();
   const { ask, see, clock } = registry;
   see({ f: { checkout: checked } });
@@ -154,7 +154,7 @@ test.each([
 });
 
 test.each(['archived=yes', 'stale=', 'limit=0', 'cursor=x', `cursor=${Buffer.from('before:x').toString('base64url')}`])(
-  'the list of features refuses ?%s',
+  'the list of features refuses the query ?%s',
   async (query) => {
     const { ask } = await openRegistry();
     expect(await ask('GET', `/features?${query}`)).toMatchObject(refusal(400, 'invalid_query'));

@@ -12,7 +12,7 @@ import { openRegistry } from './registry.ts';
 
 const dayMs = 86_400_000;
 
-test('an experiment whose report fails does not keep other experiments from finishing', async () => {
+test('other experiments finish even if the report of one experiment fails', async () => {
   const { directory, application, clock } = await openManageFixture();
   const { id, environments } = application;
   for (const name of ['broken', 'fine'])

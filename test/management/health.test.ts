@@ -79,7 +79,7 @@ test('a leaked key is an urgent finding with a link until the key is deleted', a
   expect(listKinds(await health())).not.toContain('key_leaked 1');
 });
 
-test('refusals are a finding once a sender has ten, until an hour passes without refusals', async () => {
+test('refusals are a finding once a sender has ten refusals, until an hour passes without refusals', async () => {
   const { health, send, id } = await openShop();
   await send({ checkout: { on: [1], off: [1] } });
   const refuse = (count: number) =>

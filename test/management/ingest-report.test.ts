@@ -173,7 +173,7 @@ test.concurrent('the ingest report shows the instance of a report, and notes an 
   ]);
 });
 
-test.concurrent('the ingest report includes mint requests', async () => {
+test.concurrent('the ingest report includes requests for instance ids', async () => {
   const { id, backend, frontend } = await openShop();
   const mint = (key: string) =>
     post('/api/frontend/identities', { identity: 'jane' }, { authorization: `Bearer ${key}` });

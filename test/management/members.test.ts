@@ -115,7 +115,7 @@ describe('DELETE /teams/:id/members/:userId', () => {
     expect(items[0].target).toEqual({ type: 'user', id: eve.user.id, name: 'eve@example.com' });
   });
 
-  test('refuses to remove the last Admin, and the caller from their only team', async () => {
+  test('refuses to remove the last Admin, or to remove the caller from their only team', async () => {
     const { as, ada, bob, tom, path, otherTeamId } = await open();
     const others = `/teams/${otherTeamId}/members`;
     const only = await as(ada, 'DELETE', `${path}/${ada.user.id}`);

@@ -45,7 +45,7 @@ test('undeclared metrics of all environments are listed as counters, except metr
   expect(await names('/metrics', late)).toEqual(['a', 'b', 'bb', 'c', 'd']);
 });
 
-test('a declared kind applies to earlier and later numbers until it is deleted', async () => {
+test('a declared kind applies to earlier and later values of the metric until the declaration is deleted', async () => {
   const { ask, see, clock } = await openRegistry();
   const read = async () => {
     const { json } = await ask('GET', '/measurements?environment=Production&step=hour');

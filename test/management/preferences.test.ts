@@ -20,7 +20,7 @@ test('each user has separate preferences, and a change keeps the omitted fields'
   expect((await as(ada, 'GET', path)).json).toEqual(defaults);
 });
 
-test('preferences change neither the user, nor its version, nor the audit log', async () => {
+test('a change of preferences leaves the user, the version of the user and the audit log unchanged', async () => {
   const { as, ada, eve } = await openUsersFixture();
   const read = async () => [
     (await as(ada, 'GET', `/users/${eve.user.id}`)).json,
@@ -32,7 +32,7 @@ test('preferences change neither the user, nor its version, nor the audit log', 
 });
 
 test.each(['Europe/Atlantis', '+01:00', 'europe berlin', '../etc/passwd'])(
-  'the unknown time zone %s is refused with its name',
+  'the unknown time zone %s is refused, and the error names the time zone',
   async (timeZone) => {
     const { as, eve } = await openUsersFixture();
     const refused = await as(eve, 'PATCH', path, { timeZone });

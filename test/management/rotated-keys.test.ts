@@ -54,7 +54,7 @@ describe('a rotated key', () => {
     expect((await call('POST', `${path}/${second.id}/rotate`)).status).toBe(201);
   });
 
-  test('a second rotation, after the deletion of the successor, does not extend the accepted time', async () => {
+  test('a second rotation after the deletion of the successor does not extend the life of the key', async () => {
     const { call, path, directory, clock } = await open();
     const old = (await call('POST', path, { type: 'Backend' })).json;
     const successor = (await call('POST', `${path}/${old.id}/rotate`)).json;

@@ -48,7 +48,7 @@ test('sessions are grouped by sign-in, the most recently used first', async () =
   expect(await listed(fixture, ada, eve)).toEqual(wanted);
 });
 
-test('a session has its start, last use and end, and marks the sign-in of the request', async () => {
+test('a session is listed with its start, last use and end, and the sign-in of the caller is marked as current', async () => {
   const fixture = await openUsersFixture();
   const { eve, settings, clock, callWith } = fixture;
   const started = clock.now();

@@ -36,7 +36,7 @@ describe('POST /teams', () => {
     expect(await as(eve, 'GET', `/teams/${json.id}`)).toMatchObject({ status: 403 });
   });
 
-  test('omits an Admin who is deleted concurrently from the new team', async () => {
+  test('leaves out an Admin who is deleted while the team is created', async () => {
     const { call, as, ada, bob, directory } = await openUsersFixture();
     const deleting = deleteUser(directory, bob.user.id);
     const { status, json } = await call('POST', '/teams', { name: 'New' });

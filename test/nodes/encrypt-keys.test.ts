@@ -26,13 +26,23 @@ test('nodes continue with a key file after their secrets were encrypted, and are
   expect(await runBinary(['postgres', 'key', '--out', key[1]!])).toMatchObject({ code: 0 });
 
   const early = await encrypt();
-  expect(early).toMatchObject({ code: 1, stderr: expect.stringMatching(/while nodes run.*node north/) });
+  expect(early).toMatchObject({ code: 1, stderr: expect.stringMatching(/while nodes are running.*node north/) });
   const rotate = await runBinary(['signing-keys', 'rotate', ...postgres, ...key]);
   expect(rotate).toMatchObject({ code: 1, stderr: expect.stringContaining('are not encrypted yet') });
 
   await stop(node);
   expect(await encrypt()).toMatchObject({ code: 0, stdout: expect.stringContaining('Encrypted') });
-  const without = await runBinary(['serve', '--data', data, ...postgres, ...urls, '--listen', '127.0.0.1:0']);
+  const without = await runBinary([
+    'serve',
+    '--data',
+    data,
+    ...postgres,
+    ...urls,
+    '--listen',
+    '127.0.0.1:0',
+    '--grpc-listen',
+    '127.0.0.1:0',
+  ]);
   expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('are encrypted: name the key') });
   node = await start(...key);
   await manage(node.http, bearer, 'GET', '/api/v2/applications', 200);

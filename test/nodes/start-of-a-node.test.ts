@@ -77,7 +77,7 @@ needing('postgresql').describe('a node', () => {
     expect(ended.stderr).toMatch(/--postgres/);
   });
 
-  test('only one of a node and a node on a copy of its directory runs', async () => {
+  test('only one of two nodes runs if the second node uses a copy of the directory of the first node', async () => {
     const running = await startBinary({ data: node, args: ['--postgres', postgresUrl] });
     const copy = join(freshDirectory(), 'copy');
     cpSync(node, copy, { recursive: true });

@@ -184,7 +184,7 @@ describe('an empty database filled from a replica', () => {
     }
   });
 
-  it('accepts the replica; all other databases refuse it unchanged, even the database of the node', async () => {
+  it('is filled; every other database refuses the replica and stays unchanged, even the database of the node', async () => {
     const url = await newDatabase();
     const one = await startNode(url, 'one');
     one.count('f', 1);
@@ -208,14 +208,14 @@ describe('a node whose database was replaced', () => {
   it.each([
     ['has no tables', 'has no tables of flagmeter'],
     ['is another database', 'used with another database'],
-  ])('keeps its data if the database %s, and continues when the database is right', async (which, why) => {
+  ])('keeps its data while its database %s, and continues with the right database', async (which, why) => {
     const url = await newDatabase();
     const node = await startNode(url, 'one');
     node.count('f', 1);
     await expectCounts(node, { f: 1 });
     const goBack = await copyDatabase(url);
     await lose(url);
-    if (which === 'is another engine') await initPostgres(url);
+    if (which === 'is another database') await initPostgres(url);
     node.count('f', 10);
     await node.until(({ trouble }) => trouble?.includes(why) === true);
     expect(node.counts()).toEqual({ f: 1 });
@@ -258,7 +258,7 @@ describe('data that PostgreSQL has lost', () => {
       await expectCounts(node, { f: 101 });
   });
 
-  it('another replica is the first choice if it has later accounts', async () => {
+  it('a replica with later accounts is listed before other replicas', async () => {
     const { two } = await wentBack();
     await expectCounts(two, { f: 1 });
     const data = await end(two);

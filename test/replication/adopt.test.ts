@@ -151,7 +151,7 @@ async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: 
 const everything = async () => ({ accounts: await accountsIn(data), usage: await usageIn(data) });
 
 describe('the store of a single machine', () => {
-  test('the move changes nothing, and other nodes receive the whole store', async () => {
+  test('the move keeps all data, and other nodes receive the whole store', async () => {
     const before = await everything();
     expect(before.accounts.length).toBeGreaterThan(30);
     expect(before.usage.length).toBeGreaterThan(60);

@@ -94,7 +94,7 @@ describe('a process whose stream was closed', () => {
     ['fm-done', 'killed after'],
   ];
 
-  it.each(places)('ships its remaining deltas once if its successor stops at %s (%s it)', async (statement, kind) => {
+  it.each(places)('ships its remaining deltas once if its successor stops (%s, %s it)', async (statement, kind) => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     await one.node.freshen();
@@ -137,7 +137,7 @@ describe('a copied directory', () => {
   it.each([
     ['shipped after the copy, if the copy has shipped the same deltas', true],
     ['held, if the copy has shipped other deltas', false],
-  ])('the original is refused while a copy runs, and counts that only the original has are %s', async (_, isSame) => {
+  ])('the original is refused while its copy runs; counts that only the original has are %s', async (_, isSame) => {
     const url = await newDatabase();
     const one = await start(url, { name: 'one' });
     one.count('f', 1);

@@ -24,7 +24,7 @@ test.each<[string, readonly [5 | 8, 5 | 8]]>([
   expect(sumChecks(node)).toEqual({ 'checkout/on': 8 });
 });
 
-test('a bucket of the SDK for Go that is sent to two nodes counts once and is noted, and another bucket counts in full', () => {
+test('a Go SDK bucket that is sent to two nodes counts once with a note, and a different bucket counts in full', () => {
   const { log, one, other, node } = setUp();
   for (const [stream, on, stop] of [
     [one, 5, start],
@@ -42,7 +42,7 @@ test('a bucket of the SDK for Go that is sent to two nodes counts once and is no
   expect(notes.sort()).toEqual(['possible_repeat', 'repeated']);
 });
 
-test('totals are compared after a restart of the replica, and forgotten at the horizon', async () => {
+test('a restarted replica compares totals with its stored totals, and forgets the totals at a horizon entry', async () => {
   const { log, one, node } = setUp();
   const send = (totals: Record<string, number>, at: number) => {
     one.sendTotals(totals, identity, at);

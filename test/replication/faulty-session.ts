@@ -7,8 +7,8 @@ import type { QueryResult, Run, Statement } from '../../src/replication/postgres
  * - `refused`: the statement is not sent
  * - `lost`: the statement runs, but its response is lost
  * - `killed…`: the process is killed before or after the statement runs
- * - `late`, for the first statement of a transaction: the response is lost, and the server commits after the next such
- *   transaction has begun
+ * - `late`, for the first statement of a transaction: the response is lost, and the server commits after the next
+ *   transaction of the session has begun
  */
 export type FaultKind = 'refused' | 'lost' | 'killed before' | 'killed after' | 'late';
 

@@ -7,7 +7,7 @@ import { appendHorizon, countRows, day, minute, packet, setUp, sumChecks } from 
 
 const identity = Buffer.alloc(16, 5);
 
-test('a message that adds nothing excludes its retry, and nothing else', () => {
+test('a message without counts excludes its retry, and no other message', () => {
   const { log, one, other, node } = setUp();
   for (const stream of [one, other]) {
     stream.send(packet(), start); // Has no identity: it can come from any of several identical processes.

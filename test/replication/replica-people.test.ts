@@ -84,7 +84,7 @@ describe('a forgotten person', () => {
     expect(sumChecks(node)).toEqual({ 'checkout/on': 1 });
   });
 
-  test('makes no difference if no one was forgotten: a delta from before a horizon is counted', () => {
+  test('a delta from before a horizon is counted if no person was forgotten', () => {
     const { log, one, node } = setUp();
     appendMints(log, createMint('ann', 1, start, day));
     appendHorizon(log, start, 1);

@@ -16,7 +16,7 @@ describe('the order of entries', () => {
     ['omits an entry', [0, 2]],
     ['starts too late', [1]],
     ['repeats an entry', [0, 0]],
-  ])('a list that %s is not applied at all', (_, places) => {
+  ])('a list of entries that %s is not applied at all', (_, places) => {
     const { log, one, node } = setUp();
     for (let each = 0; each < 3; each += 1) {
       one.send(packet(), start);
@@ -80,7 +80,7 @@ describe('an entry of a newer version', () => {
   test.each([
     ['kind', { kind: 'dance' as never }, 'kind "dance"'],
     ['format', { body: Buffer.of(9, 1, 2) }, 'format 9'],
-  ])('stops the replica with an explanation if its %s is unknown, after the entries before it', (_, other, words) => {
+  ])('stops the replica, which applies the earlier entries and explains that the %s is unknown', (_, other, words) => {
     const { log, one, node } = setUp();
     for (let each = 0; each < 2; each += 1) {
       one.send(packet(), start);
@@ -249,7 +249,7 @@ test('content of deleted objects is erased in steps, and a later delta does not 
 });
 
 describe('a horizon', () => {
-  test('applies completely if it takes several calls, even if the process ends between them', async () => {
+  test('is applied completely in several calls, even if the process ends between calls', async () => {
     const { log, one, node } = setUp();
     for (let ago = 0; ago < 30; ago += 1) one.send(packet({ m: { load: ago }, ago: 3000 + ago }), start);
     one.ship(log, start);

@@ -58,7 +58,9 @@ class Node {
   }
 }
 
-/** Limits of a delta from one row on, so that rounds take many steps while packets arrive. */
+/**
+ * Size limits of a delta, as small as one row. A round then takes many steps, and packets arrive between these steps.
+ */
 const room = fc.record({ rows: fc.integer({ min: 1, max: 60 }), bytes: fc.constantFrom(100, 1000, 100_000) });
 
 const step = fc.record({

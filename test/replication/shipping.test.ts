@@ -51,7 +51,7 @@ describe('nodes with one PostgreSQL', () => {
     await expect.poll(async () => (await one.node.freshen()).completeThrough).toBeGreaterThanOrEqual(before);
   });
 
-  it("state that time by PostgreSQL's clock, even if their own clocks are wrong and are corrected", async () => {
+  it("state the time of completeness by PostgreSQL's clock, even if their own clocks are wrong and are corrected", async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url, { clockMs: 4_000 }), await start(url, { clockMs: 3_000 })];
     for (const clockMs of [4_000, -4_000, 2_000, 4_500, 0]) {
@@ -132,7 +132,7 @@ describe('a node', () => {
     ['fm-join-claim', 'killed after'],
   ];
 
-  it.each(places)('counts everything once if it stops at %s (%s it)', async (statement, kind) => {
+  it.each(places)('counts everything once if it is stopped at a statement (%s, %s it)', async (statement, kind) => {
     const url = await newDatabase();
     const other = await start(url);
     let node = await start(url);

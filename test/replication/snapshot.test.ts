@@ -50,7 +50,7 @@ async function* each(parts: readonly Uint8Array[]) {
 }
 
 describe('a snapshot', () => {
-  test('results in the same replica if it has many parts, and the replica keeps its own secret', async () => {
+  test('results in the same replica if the snapshot has many parts, and the replica keeps its own secret', async () => {
     const [maker, joining] = [openNode(), openNode()];
     const log = someLog(1000);
     maker.follow(log);
@@ -129,7 +129,7 @@ describe('loading a snapshot', () => {
   ];
 
   test.each(damaged)(
-    'fails with a reason for a snapshot %s, and the replica reports that it has none',
+    'fails with a reason for a snapshot %s, and the replica reports that it has no snapshot',
     async (_, damage, words) => {
       const { node, maker, log, parts } = await makeBoth();
       const load = () => node.replica.load(each(damage([...parts])));

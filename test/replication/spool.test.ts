@@ -22,7 +22,7 @@ test('the deltas of a stream are numbered from 1, and nothing is sealed without 
   await spool.close();
 });
 
-test('counts wait since the last delta, even before they are sealed', async () => {
+test('the time of the oldest unshipped packet is known even before its counts are sealed', async () => {
   const { spool, step, count } = openSpool();
   step({}, 5);
   expect(spool.level().oldest).toBeUndefined();
@@ -154,7 +154,7 @@ test('a sealed message is recognised after a restart', async () => {
   await spool.close();
 });
 
-test('a message that adds nothing is shipped, and other counts do not belong to a message', async () => {
+test('a message without counts is shipped, and counts of other packets are not added to a message', async () => {
   const { spool, step, aggregator } = openSpool();
   const batch = new Batch();
   batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });

@@ -31,7 +31,7 @@ describe('the streams of two nodes', () => {
     expect(states).toBeGreaterThan(100);
   });
 
-  it.each(unsound)('count a packet twice or lose it, without %s', (_, model) => {
+  it.each(unsound)('count a packet twice or lose a packet if the model lacks %s', (_, model) => {
     expect(search(model).wrong).toMatch(/counted twice|missing/);
   });
 });

@@ -28,7 +28,7 @@ describe('readNetworks', () => {
     [' loopback , 192.0.2.1 ', '192.0.2.1', true],
     ['0.0.0.0/1', '', false],
     ['0.0.0.0/1', 'unknown', false],
-  ])('reads %s, which includes %j: %s', (list, address, has) => {
+  ])('the networks %s include %j: %s', (list, address, has) => {
     expect(readNetworks(list).has(address)).toBe(has);
   });
 

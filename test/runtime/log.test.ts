@@ -52,7 +52,7 @@ describe('the log', () => {
     ['info', ['info', 'warn', 'error']],
     ['warn', ['warn', 'error']],
     ['error', ['error']],
-  ])('writes, at level %s, lines of the levels %j', (level, expected) => {
+  ])('the level %s writes lines of the levels %j', (level, expected) => {
     const written = lines(level, (log) => {
       log.debug('x');
       log.info('x');

@@ -30,7 +30,7 @@ test('ThreadCalls responds to calls when their results are ready, in any order',
   expect(await first).toBe('later');
 });
 
-test('a refusal remains an ApiError with its code and its retry delay', async () => {
+test('a refusal keeps its class, its code and its retry delay', async () => {
   const calls = callsTo({
     refuse() {
       throw new Refusal('backpressure', 'Too many', 7);

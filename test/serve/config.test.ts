@@ -132,7 +132,7 @@ describe('loadConfig', () => {
     [4, ['--metrics-listen', ':8082'], 2],
     [16, ['--metrics-listen', ':8082'], 8],
     [16, [], 0],
-  ])('assumes, for %i cores and the options %j, %i front-end threads', (cores, argv, threads) => {
+  ])('a machine of %i cores with the options %j has %i front-end threads', (cores, argv, threads) => {
     expect(loadConfig({ argv, env: {}, readFile: () => '', cores }).threads).toBe(threads);
   });
 

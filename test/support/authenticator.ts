@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
-/** The options of a button, with which a page calls the browser. */
+/** The options with which a button of a page calls the browser's WebAuthn API. */
 export interface AskedOptions {
   readonly challenge: string;
   readonly rpId?: string;

@@ -17,7 +17,7 @@ export function startTestCommitters(
   return startCommitters(store, { ...committersStart(data), ...parts });
 }
 
-/** The options of committers with one lane. */
+/** The options of committers with one journal lane. */
 export function committersStart(data: string): CommittersStart {
   return {
     ...{ workerFile, data, workers: 1, randomBytes, log: { info: () => {}, warn: () => {} } },

@@ -18,7 +18,7 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
     let target: Target;
     let access: string;
     let open: readonly ReportTransport[];
-    /** Finer than a millisecond, so that repetitions of a report are recognised. */
+    /** A time with microseconds, so that repetitions of a report are recognised. */
     const time = `${new Date().toISOString().slice(0, 19)}.125250Z`;
     const usage = { ...usageReport, time };
     const metrics = {

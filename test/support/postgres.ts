@@ -41,7 +41,7 @@ const settings = {
   log_line_prefix: "'%m [%p] '",
 };
 
-/** A new session has the time of the last load of the settings, in microseconds. */
+/** SQL for the time at which the server last loaded the settings of a new session, in microseconds. */
 const lastLoad = 'SELECT (extract(epoch FROM pg_conf_load_time()) * 1000000)::text AS at';
 interface Load {
   readonly at: string;

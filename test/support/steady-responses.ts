@@ -1,4 +1,7 @@
-/** Changes without a request: the start of a range is rounded to the hour once its minutes are rolled up. */
+/**
+ * Fields whose values change without a request. For example, a range starts at a whole hour once its minutes are rolled
+ * up.
+ */
 const moving = ['completeThrough', 'from', 'lastUsedAt'];
 
 /** Returns responses of the management API without the values that change without a request. */

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, request as requestTo, type ServerRe
 import type { AddressInfo } from 'node:net';
 
 /**
- * The path of a request. `lose`: it reaches the server, but its response is lost. A number is the status of a response
- * by the host.
+ * Handling of a request by the host. `lose`: the server gets the request, but its response is lost. A number: the host
+ * itself responds with this status.
  */
 export type Behaviour = 'forward' | 'lose' | 'refuse' | number;
 

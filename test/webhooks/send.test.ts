@@ -48,14 +48,14 @@ describe('a delivery', () => {
     expect(() => verified(after!, secret.text)).toThrow();
   });
 
-  test.each([200, 201, 204, 299])('succeeds after the response %i', async (status) => {
+  test.each([200, 201, 204, 299])('the delivery succeeds if the status is %i', async (status) => {
     expect(await sendTo(await openResponder((response) => response.writeHead(status).end()))).toMatchObject({
       status,
       error: null,
     });
   });
 
-  test.each([400, 404, 410, 429, 500, 503])('fails after the response %i', async (status) => {
+  test.each([400, 404, 410, 429, 500, 503])('the delivery fails if the status is %i', async (status) => {
     const headers = { 'retry-after': '120' };
     const url = await openResponder((response) => response.writeHead(status, headers).end());
     expect(await sendTo(url)).toEqual({ status, error: `responded with ${status}`, retryAfterMs: 120_000 });
@@ -82,7 +82,7 @@ describe('the delay that a receiver requests', () => {
     ['-1', 0, 0],
     ['soon', 0, 0],
     ['', 0, 0],
-  ])('the delay is read from %j', async (text, least, most) => {
+  ])('the delay is read from the Retry-After header %j', async (text, least, most) => {
     const url = await openResponder((response) => response.writeHead(503, { 'retry-after': text }).end());
     const { retryAfterMs } = await sendTo(url);
     expect(retryAfterMs).toBeGreaterThanOrEqual(least);

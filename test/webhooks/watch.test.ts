@@ -103,7 +103,7 @@ describe('a flag seen for the first time', () => {
     expect(fixture.tasks[0]).toMatchObject({ staleFrom: null, verdictsFrom: null, refusedFrom: null });
   });
 
-  test('many flags are announced in batches', async () => {
+  test('many new flags are announced in batches', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'flag.first_seen');
     const names = Array.from({ length: 250 }, (_, at) => `feature-${at}`);
@@ -117,7 +117,7 @@ describe('a flag seen for the first time', () => {
   });
 });
 
-test('an unreadable application does not block the others', async () => {
+test('an application whose data cannot be read does not delay the announcements of other applications', async () => {
   const fixture = await openWatch();
   const { directory, team, clock, application } = fixture;
   await createApplication(directory, { name: 'Next', teamId: team.id });
@@ -130,7 +130,7 @@ test('an unreadable application does not block the others', async () => {
   expect(fixture.queued(webhook.id)).toMatchObject([{ data: { application: { name: 'Next' } } }]);
 });
 
-test('a flood of announced flags is skipped in batches', async () => {
+test('flags that were announced already are skipped in batches', async () => {
   const fixture = await openWatch();
   const { webhook } = await hookFor(fixture, 'flag.first_seen');
   const at = fixture.clock.now();

@@ -7,11 +7,11 @@ import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
  * directory. `postgres.ts` keeps them in a PostgreSQL database that several nodes share, with a replica in each node's
  * LMDB.
  *
- * A change is a synchronous function that reads the tables and writes to a transaction. Changes run one after another,
- * each on the pending writes of earlier changes, so nothing comes between a change's reads and writes. All other
- * readers see committed records. A call of `change` resolves when the writes of the change, and all records that it has
- * read, are on disk. If a commit fails, its changes and all later pending changes are rejected, and their writes are
- * discarded.
+ * A change is a synchronous function that reads the tables and writes to a transaction. Changes run one after another.
+ * Each change sees the pending writes of earlier changes, so no other change comes between a change's reads and writes.
+ * All other readers see committed records. A call of `change` resolves when the writes of the change, and all records
+ * that it has read, are on disk. If a commit fails, its changes and all later pending changes are rejected, and their
+ * writes are discarded.
  */
 
 /** The tables that packets and lists read constantly, held completely in memory. */
@@ -79,7 +79,7 @@ export interface AccountStore extends Reader {
   /**
    * Resolves when the store shows all changes that any node made before this call. Returns `undefined` if the
    * store always shows them.
-   * @throws {ApiError} `postgres_unavailable`, in bounded time
+   * @throws {Refusal} `postgres_unavailable`, in bounded time
    */
   current(): Promise<void> | undefined;
   /** Number of visible changes from all nodes. Always 0 without PostgreSQL. */
@@ -89,7 +89,7 @@ export interface AccountStore extends Reader {
   readonly throttles: Throttles;
   /**
    * Runs a change; resolves with its result when its writes are on disk. Calls resolve in the order of their changes.
-   * @throws {ApiError} `store_unavailable`, `postgres_unavailable`, `backpressure`; nothing was written
+   * @throws {Refusal} `store_unavailable`, `postgres_unavailable`, `backpressure`; nothing was written
    * @throws any error of the change; nothing was written
    */
   change<T>(change: Change<T>): Promise<T>;
@@ -111,9 +111,9 @@ export interface ThrottleTransaction {
  */
 export interface Throttles {
   /**
-   * Resolves with the result of `decide` when its writes are on disk. Nothing comes between its reads and writes.
+   * Resolves with the result of `decide` when its writes are on disk. Nothing else runs between its reads and writes.
    * @param keys all keys that `decide` reads or writes, without duplicates
-   * @throws {ApiError} as `AccountStore.change` does
+   * @throws {Refusal} as `AccountStore.change` does
    */
   change<T>(keys: readonly string[], decide: (tx: ThrottleTransaction) => T): Promise<T>;
   /** Lists counts in key order, after a key. */

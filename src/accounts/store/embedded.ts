@@ -20,7 +20,7 @@ class Group {
   keep: () => void = () => {};
   refuse: (error: Error) => void = () => {};
 
-  /** @param below reader below the first change of the group */
+  /** @param below the reader on which the first change of the group is layered */
   constructor(below: Reader) {
     this.layer = new Layer(below);
     this.settled = new Promise((resolve, reject) => {
@@ -32,8 +32,8 @@ class Group {
 }
 
 /**
- * Keeps the accounts in the data directory's LMDB. While one commit is in progress, the next group of changes collects
- * (group commit). Group size follows disk latency, without a timer.
+ * Keeps the accounts in the data directory's LMDB. While one commit is in progress, new changes are collected for the
+ * next commit (group commit). Group size follows disk latency, without a timer.
  */
 export class EmbeddedAccountStore extends CommittedRecords implements AccountStore {
   readonly version = 0;
@@ -139,7 +139,7 @@ export class EmbeddedAccountStore extends CommittedRecords implements AccountSto
   }
 }
 
-/** Counts failed sign-ins in the accounts themselves, by changes. */
+/** Counts failed sign-ins in the account store, as changes of the accounts. */
 function throttlesIn(accountStore: AccountStore): Throttles {
   const table = 'loginThrottles';
   return {

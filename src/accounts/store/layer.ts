@@ -1,7 +1,7 @@
 import type { AccountRecords, TableName } from '../../storage/lmdb/accounts.ts';
 import type { KeyRange, MemoryTable, Reader, Transaction, Write } from './account-store.ts';
 
-/** LMDB's limit. A longer key is rejected by `put`: it would fail all changes that share its commit. */
+/** LMDB's limit. `put` rejects a longer key, which would make all changes of the same commit fail. */
 const maxKeyBytes = 1978;
 
 type TableWrites = Map<string, unknown>;
@@ -31,7 +31,7 @@ export class Layer implements Transaction {
     this.#below = below;
   }
 
-  /** Adds writes of another layer, which checked them. */
+  /** Adds the writes of another layer, which has already checked the keys. */
   write(writes: readonly Write[]): void {
     for (const { table, key, value } of writes) this.#ensureTable(table).set(key, value);
   }

@@ -32,7 +32,7 @@ export type SweepStep = (after: string | undefined) => Promise<string | undefine
 export interface SweepControl {
   /** Resolves with true after `ms`; with false if the service is stopping. The sweep then stops, too. */
   pause(ms: number): Promise<boolean>;
-  /** Reports a failed round. The sweep continues with the next one. */
+  /** Reports a failed round. The sweep continues with the next round. */
   failed(error: unknown): void;
 }
 

@@ -79,7 +79,8 @@ function pageHandler(
 }
 
 /**
- * Finds the device by its user code. After too many wrong codes, even a correct code must wait (RFC 8628 §5.1).
+ * Finds the device by its user code. After too many wrong codes, even a correct code is rejected for a while (RFC 8628
+ * §5.1).
  * @throws {Refusal} `rate_limited`
  */
 function find({ devices, directory }: PageServices, request: Request, typed: string): DeviceMatch | undefined {

@@ -11,7 +11,7 @@ import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 import type { Browser } from '../cookies/browser.ts';
 
 interface Rule {
-  /** Number of failures without a wait. The next wait is `shortestMs`, and each later wait is twice as long. */
+  /** Number of failures without a wait. The next wait is `shortestMs`, and each further failure doubles the wait. */
   readonly free: number;
   readonly shortestMs: number;
   readonly longestMs: number;
@@ -202,7 +202,9 @@ function failuresAt(reader: ThrottleTransaction, key: string, now: number): Logi
   return found === undefined || isThrottleOver(key, found, now) ? undefined : found;
 }
 
-/** The remaining wait of an attempt, ms. It never exceeds the wait of the rule, even if the clock was set back. */
+/**
+ * The remaining wait of an attempt, ms. The wait never exceeds the wait of the rule, even if the clock was set back.
+ */
 function waitMs(key: string, found: LoginFailures | undefined, now: number): number {
   const { free, shortestMs, longestMs } = rules[parseKind(key)];
   if (found === undefined || found.failures < free) return 0;
@@ -210,7 +212,7 @@ function waitMs(key: string, found: LoginFailures | undefined, now: number): num
   return Math.min(whole, found.lastAt + whole - now);
 }
 
-/** The key of a throttle. It is hashed, so it reveals no IP address or e-mail address. */
+/** The key of a throttle: a hash, which reveals no IP address or e-mail address. */
 function throttleKey(kind: Kind, { email, address, browser }: Attempt): string {
   const account = email.toLowerCase();
   if (kind === 'address') return addressKey(address);

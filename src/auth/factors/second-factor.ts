@@ -15,7 +15,7 @@ interface SecondStep {
   readonly client: OAuthClient;
 }
 
-/** The browser is not signed in, or not at this step. */
+/** The result for a browser that is not signed in, or not at this step. */
 const over = { outcome: 'over' } as const;
 const wrong = { outcome: 'wrong' } as const;
 

@@ -80,12 +80,12 @@ function startFor(
   });
 }
 
-/** The browser of a caller with a token. No cookie can contain this `permanentId`. */
+/** Stands for the browser of a caller who has only a token. No cookie can contain this `permanentId`. */
 const tokenHolder = { id: '', permanentId: 'token' };
 
 /**
- * True if the holder of a user's token also knows the user's password. Guesses are throttled as at the sign-in page,
- * where they lock out no known browser.
+ * True if the holder of a user's token also knows the user's password. Guesses are throttled together with guesses on
+ * the sign-in page, but lock out no known browser.
  * @param address the address of the peer
  * @throws {Refusal} `rate_limited`, `backpressure`, `store_unavailable`
  */

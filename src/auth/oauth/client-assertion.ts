@@ -72,7 +72,7 @@ export async function useOnce(
   if (!isFirst) throw refusal();
 }
 
-/** The client that an assertion claims to be from; empty if missing. It is not verified: only count failures by it. */
+/** The client that an assertion names; empty if missing. The name is not verified, so use it only to count failures. */
 export function claimedByAssertion(form: Form): string {
   const token = form.get('client_assertion') ?? '';
   const sub = token.length > longestAssertion ? undefined : readUnverified(token)?.claims.sub;
@@ -94,7 +94,8 @@ function withKeys(directory: Services['directory'], id: string) {
 }
 
 /**
- * Selects possible keys. Each key verifies only its own algorithm, whatever the header says. RFC 9864 renames `EdDSA`.
+ * Selects the keys that might verify an assertion. Each key verifies only its own algorithm, whatever the header says.
+ * RFC 9864 renames `EdDSA`.
  */
 function candidates(
   keys: readonly PublicKey[],

@@ -101,7 +101,10 @@ export function authenticateClient(
   return { kind: 'api-key', id: claimed.id, apiKey };
 }
 
-/** @throws {OAuthError} `invalid_client`. Only for an authenticated key: the error reveals that the key exists. */
+/**
+ * @throws {OAuthError} `invalid_client`. Call this only for an authenticated key, because the error reveals that the
+ * key exists.
+ */
 export function checkNotExpired(apiKey: ApiKey, now: number, byHeader = false): void {
   if (!isUsable(apiKey, now)) throw invalidClient(byHeader, 'The API key has expired; create another one');
 }
@@ -205,7 +208,7 @@ function getMatcher(client: OAuthClient): (origin: string) => boolean {
   return matcher;
 }
 
-/** The origin of a redirect URI; any port of a loopback address (RFC 8252 §7.3). The scheme of an app has no origin. */
+/** The origins of a redirect URI. A loopback address allows all ports (RFC 8252 §7.3). An app's scheme has no origin. */
 function listOrigins(uri: string): readonly string[] {
   const { protocol, hostname, origin } = new URL(uri);
   if (protocol === 'http:' && hostname !== 'localhost') return [`http://${hostname}:*`];

@@ -10,7 +10,7 @@ export const deviceCodeLifetime = 600;
 /** Minimum interval between two polls of a device, seconds. Each early poll adds this interval (§3.5). */
 export const pollInterval = 5;
 
-/** Time for which an expired code is distinguished from an unknown one, ms. */
+/** Time for which an expired code is distinguished from an unknown code, ms. */
 const rememberMs = 300_000;
 /** Maximum number of pending devices, limited because anyone can request codes. */
 const defaultMaxDevices = 10_000;
@@ -179,7 +179,7 @@ function readLetters(typed: string): string {
   return typed.toUpperCase().replace(/[^A-Z]/g, '');
 }
 
-/** Number of devices that are removed together, which makes scans rare. */
+/** Number of devices that one scan removes, so that scans are rare. */
 const atOnce = 100;
 
 type Entry = readonly [key: string, device: DeviceCode];

@@ -155,7 +155,10 @@ export class KeyRing implements SigningKeys {
   #signer: Signer;
   /** The time from which the current key of the store signs. */
   #signsFrom = 0;
-  /** The refresh in progress. Only one runs at a time, because two would write the same audit log entry. */
+  /**
+   * The refresh in progress. Refreshes run one at a time. Two concurrent refreshes would write the same audit log
+   * entry.
+   */
   #refreshing: Promise<void> | undefined;
 
   constructor(deps: KeyRingDeps) {
@@ -189,7 +192,7 @@ export class KeyRing implements SigningKeys {
     return this.#refreshing;
   }
 
-  /** Loads a key that any node has created, before this node responds with it. */
+  /** Loads new keys, from any node, before a response of this node depends on them. */
   #hear(writes: readonly Write[]): void {
     if (writes.some(({ table }) => table === 'signingKeys')) this.#follow(storedKeys(this.#deps.accounts));
   }

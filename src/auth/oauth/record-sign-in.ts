@@ -15,7 +15,7 @@ import { type CurrentSignIn, lackingFactor, startSignIn } from './sign-ins.ts';
 /** The proof from which a sign-in starts, whatever its factor. */
 export interface Proven {
   readonly client: OAuthClient;
-  /** The previous state of the browser. Its sign-in ends. */
+  /** The browser before the sign-in. Its previous sign-in ends. */
   readonly browser: Browser | undefined;
   readonly authentication: Authentication;
   /** The time when the user signed in, seconds; by default now. */
@@ -55,8 +55,8 @@ export function recordSignIn(
 }
 
 /**
- * Records a sign-in with a further factor, which completes it. Its time becomes now. If a provider proved the first
- * factor, the time stays, because the user might have signed in there long ago.
+ * Records a sign-in with a further factor, which completes it. The time of the sign-in becomes the current time. If a
+ * provider proved the first factor, the time stays the same, because the user might have signed in there long ago.
  */
 export function recordFurtherFactor(
   sources: Pick<Services, 'clock' | 'randomBytes'>,
@@ -110,8 +110,8 @@ function indexSignIn(
 }
 
 /**
- * Takes sign-ins from the index: the sign-ins of a session at an issuer or, without a `sid`, of an account. If account
- * and session are given, both must match.
+ * Removes sign-ins from the index, and returns them: the sign-ins of a session at an issuer or, without a `sid`, of an
+ * account. If account and session are given, both must match.
  */
 export function takeSignIns(tx: Transaction & Reader, { issuer, subject, sid }: AtIssuer): readonly ProviderSignIn[] {
   const [first = '', ...others] = listPrefixes(issuer, { sid, subject });

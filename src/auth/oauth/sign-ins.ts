@@ -15,7 +15,7 @@ export const lifetimeSeconds = 7 * 24 * 3600;
 const useMs = 60_000;
 const incompleteMs = 10 * 60_000;
 
-/** The authentication of a sign-in by an earlier release. */
+/** The authentication of a sign-in that an earlier release recorded. */
 export const byPassword: Authentication = { factors: ['password'], userAgent: '' };
 
 export interface CurrentSignIn {

@@ -138,7 +138,8 @@ export type Subject = Omit<AccessClaims, 'iss' | 'aud' | 'exp' | 'iat' | 'jti'>;
 
 /**
  * Rejects a token that is forged, expired or revoked. The error omits the reason, which could help an attacker. Only an
- * unknown signing key is reported, because the JWKS reveals it anyway. It occurs after a data directory was replaced.
+ * unknown signing key is reported, because the JWKS reveals that anyway. Tokens have an unknown key after a data
+ * directory was replaced.
  */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';

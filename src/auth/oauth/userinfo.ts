@@ -23,7 +23,7 @@ const preflight: HttpResponse = {
   },
 };
 
-/** The response without a token, which names only the authentication scheme (RFC 6750 §3.1). */
+/** The response to a request without a token. It names only the authentication scheme (RFC 6750 §3.1). */
 const unasked: HttpResponse = { status: 401, headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' } };
 
 /** The claims of a user, by the scopes of the access token (OpenID Connect Core §5.3.2). */

@@ -12,7 +12,7 @@ import { type AccessClaims, InvalidToken, isOnList, type TokenTotals, verifyAcce
 
 interface VerifiedToken {
   readonly claims: AccessClaims;
-  /** True if the token was used since it was added or last spared. */
+  /** True if the token was used since it was added, or since `#makeRoom` last kept it. */
   used: boolean;
 }
 
@@ -70,7 +70,7 @@ export class VerifiedTokens {
     this.#tokens.delete(text);
   }
 
-  /** Removes the oldest unused token. A used token is spared once. */
+  /** Removes the oldest unused token. A used token is kept once. */
   #makeRoom(): void {
     for (const [text, token] of this.#tokens) {
       if (!token.used) {

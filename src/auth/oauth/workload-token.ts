@@ -81,7 +81,8 @@ function refusal(why?: string): OAuthError {
 }
 
 /**
- * The refusal for a claim. It names the sent value, which the sender knows, but not the value that the trust requires.
+ * The refusal for a claim that does not match. It names the sent value, which the sender knows, but not the value that
+ * the trust requires.
  */
 function mismatch(claim: string, value: unknown): OAuthError {
   const shown = JSON.stringify(value)?.slice(0, 300) ?? 'missing';

@@ -14,7 +14,7 @@ const lifetimeSeconds = 600;
 /** Maximum size of a cookie. A browser discards a longer cookie. */
 const longestCookie = 3800;
 
-/** Fields that every cookie has. */
+/** Fields of every round trip cookie. */
 interface RoundTrip {
   /** The `state` of the request to the provider. */
   readonly state: string;

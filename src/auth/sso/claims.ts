@@ -96,7 +96,7 @@ interface Memberships {
 }
 
 /**
- * Applies the rules to a user's memberships. A membership that rules no longer give ends, or gets its previous role
+ * Applies the rules to a user's memberships. A membership that no rule gives any more ends, or gets its previous role
  * back. The last Admin of a team stays Admin, and a full team takes no more members. The audit log records both cases.
  * @param given roles that rules gave before, by team
  */

@@ -35,8 +35,8 @@ interface EntryRequest extends ProvenAccount {
 /** Maximum size of a stored ID token. Without the token, the provider asks for a confirmation of the sign-out. */
 const longestIdToken = 4096;
 /**
- * Maximum age of a sign-in at the provider, seconds. An older or unknown age counts as this age, which is not recent. A
- * sign-in here can last longer.
+ * Maximum recorded age of a sign-in at the provider, seconds. An older or unknown age counts as this age: it is not
+ * recent, but shorter than the lifetime of a sign-in here.
  */
 const longestAgo = 24 * 3600;
 

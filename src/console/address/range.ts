@@ -14,7 +14,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The ranges of the calendar. Ranges that include today end now. */
+/** Calendar ranges, such as last week. A range that includes today ends now. */
 const calendar = {
   today: { label: 'Today', step: 'hour', compare: 'day' },
   yesterday: { label: 'Yesterday', step: 'hour', compare: 'day' },
@@ -199,7 +199,7 @@ export function rangeLabel(range: Range): string {
   return format.span(range.from, range.to);
 }
 
-/** The days of a range of the calendar: `10 – 16 Nov`; empty for other ranges. */
+/** The days of a calendar range: `10 – 16 Nov`; empty for other ranges. */
 export function daysText(range: Range, { from, to, zone }: Bounds): string {
   if (!('preset' in range) || !(range.preset in calendar) || zone === undefined) return '';
   return format.days(dayAt(zone, from) * day, dayAt(zone, to - 1) * day);

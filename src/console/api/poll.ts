@@ -29,7 +29,7 @@ interface Reader {
   failures: number;
 }
 
-/** Includes unused readers: a page that is opened again shows their data immediately. */
+/** All readers by path. Unused readers stay, so that a page that is opened again shows their data immediately. */
 const readers = new Map<string, Reader>();
 const maxReaders = 60;
 

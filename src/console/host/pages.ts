@@ -57,7 +57,7 @@ const docsPolicy =
   "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 const docsHeaders = {
-  // Names do not change with the content.
+  // The names of these files do not change with their content.
   'cache-control': 'no-cache',
   'content-security-policy': docsPolicy,
   'referrer-policy': 'same-origin',

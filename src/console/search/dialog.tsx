@@ -1,6 +1,7 @@
 /*
  * src/console/search: the search in all applications, loaded when it is first opened. dialog.tsx is the dialog,
- * known.ts has what the browser knows and what the server finds, and entries.ts ranks.
+ * known.ts lists the entries that the console knows and the entries that the server finds, and entries.ts sorts all
+ * entries by rank.
  */
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';

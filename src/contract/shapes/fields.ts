@@ -22,7 +22,7 @@ export const time = (description: string) => Type.String({ format: 'date-time', 
 export const list = <Item extends TSchema>(items: Item, description?: string) =>
   Type.Array(items, description === undefined ? {} : { description });
 
-/** One of several texts, in a response. */
+/** A field whose value is one of several texts, in a response. */
 export function oneOf<const Texts extends readonly string[]>(texts: Texts, description: string) {
   return Type.Unsafe<Texts[number]>({ type: 'string', enum: texts, description });
 }

@@ -4,7 +4,7 @@ import { LedgerBound, ofOtherSenders } from '../../storage/aggregate/hot-ledger.
 import type { LedgerRow } from '../../storage/commit/batch.ts';
 import { encodeDimensions, type LedgerDimensions } from '../../storage/lmdb/ledger.ts';
 
-/** Limits of the index of accepted senders, which saves building texts: entries, and length of a User-Agent. */
+/** Limits of the index of accepted senders: number of entries, and length of a User-Agent. */
 const maxRecent = 300;
 const maxRecentAgent = 300;
 

@@ -62,7 +62,7 @@ interface LedgerDeps {
   /** Store with rows of earlier runs. Absent in other threads: `HotLedger` bounds the rows of all threads. */
   readonly store?: UsageTables;
   readonly clock: Clock;
-  /** Sender of the result of `takeFigures`, in every thread except the main thread. */
+  /** Sends the result of `takeFigures` to the main thread. Absent in the main thread. */
   readonly outbox?: Pick<Outbox, 'send' | 'sendLater'>;
   /** Returns the lane in which an application's counts wait for the next commit. */
   findLane(applicationNumber: number): LedgerBatch;

@@ -113,7 +113,7 @@ export const createCounts = (
       for (const entry of [...taken, ...newer]) put(entry);
     } else if (status > 299 && !hasWarned) {
       hasWarned = true;
-      console.warn(`flagmeter: ${response!.url} responded with ${status}; counts are lost`);
+      console.warn(`flagmeter: ${response!.url}: status ${status}; counts are lost`);
     }
     return isLater ? undefined : isTooLarge ? 0 : taken.length;
   };

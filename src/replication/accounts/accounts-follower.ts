@@ -45,7 +45,7 @@ export interface AccountStoreServices extends PostgresAccountStoreDeps {
 
 /** A read that a commit has confirmed. */
 interface ConfirmedRead extends LogRead<StoredChange> {
-  /** Era of the copy when the read began. */
+  /** Value of `Copy.era` when the read began. */
   readonly era: number;
 }
 

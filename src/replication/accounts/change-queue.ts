@@ -113,7 +113,7 @@ export class ChangeQueue {
     await this.#finishing;
   }
 
-  /** @returns true to continue immediately */
+  /** @returns true to run the next batch immediately */
   async #runBatch(): Promise<boolean> {
     const { changes, copy, availability, clock, repair } = this.#shared;
     const began = clock.monotonic();

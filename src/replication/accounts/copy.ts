@@ -53,7 +53,7 @@ export class Copy extends CommittedRecords implements LogContent {
    * Applies consecutive changes, skipping changes that are already applied. Resolves when the changes can be read.
    * @param era era in which the changes were read
    * @param settled true if these changes include the repair after a loss
-   * @throws {ApiError} `store_unavailable`, `postgres_unavailable`
+   * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   advance(changes: readonly AccountChange[], era: number, settled = false): Promise<void> {
     return this.#inOrder(async () => {
@@ -70,7 +70,7 @@ export class Copy extends CommittedRecords implements LogContent {
   /**
    * Replaces all records.
    * @param isLoss true if PostgreSQL has lost changes that were applied here
-   * @throws {ApiError} `store_unavailable`
+   * @throws {Refusal} `store_unavailable`
    */
   replace(records: readonly Write[], head: LogPosition, isLoss: boolean): Promise<void> {
     return this.#inOrder(() => {

@@ -28,7 +28,7 @@ export interface JoinRequest {
   readonly log: Log;
   /** Called before the connection is used, with the id of the database that the directory belongs to. */
   readonly belongsTo?: (postgresId: string) => void;
-  /** Resolves with true after `ms`, or with false if the process is to stop. */
+  /** Resolves with true after `ms`, or with false if the process must stop. */
   pause(ms: number): Promise<boolean>;
 }
 
@@ -121,7 +121,7 @@ async function load(data: string, { connection, key, log }: JoinRequest): Promis
     });
     await accounts.lmdb.close();
     await openUsageTables(aside).lmdb.close();
-    // A node has a spool from the beginning, so that a missing spool is known to be lost.
+    // A node always has a spool from the beginning. A missing spool was therefore lost.
     if (!isPresent(join(data, 'spool'))) await openSpoolStore(aside).lmdb.close();
   });
   log.info('the accounts were loaded from PostgreSQL', { version: head.position, records: writes.length });

@@ -120,7 +120,7 @@ function postgresThrottles(connection: PostgresSession): Throttles {
   };
 }
 
-/** @throws {ApiError} `postgres_unavailable` */
+/** @throws {Refusal} `postgres_unavailable` */
 async function orPostgresAway<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;

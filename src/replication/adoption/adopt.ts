@@ -88,7 +88,7 @@ interface Adoption {
 
 const adoptionKey = 'adoption';
 
-/** Returns the unfinished move of a directory, which is stored there; `undefined` if no move has begun. */
+/** Returns the unfinished move that a directory has stored; `undefined` if no move has begun. */
 function begunIn(data: string): Adoption | undefined {
   if (!isPresent(join(data, 'spool/data.mdb'))) return undefined;
   const spool = new Spool(data, randomUUID);
@@ -325,7 +325,7 @@ async function putRecords(run: Run, accounts: Iterable<Write>, codec: RecordCode
   return records.length;
 }
 
-/** Stores the streams with empty digests of their last deltas: nodes then compare only the number. */
+/** Stores the streams with empty digests of their last deltas: nodes then compare only the numbers of these deltas. */
 async function putStreams(run: Run, { streams, nodes }: FillContent): Promise<void> {
   await run({
     text: `INSERT INTO fm_stream (stream, directory, seq, through, since, version, state)

@@ -30,7 +30,7 @@ type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
 /**
  * Yields the measurements of an environment by time and metric. Keeps a day of buckets in memory, or an hour of
  * minutes.
- * @throws {ApiError} if a day is rolled up after some of its hours were read, because its other hours are lost
+ * @throws {Refusal} if a day is rolled up after some of its hours were read, because its other hours are lost
  */
 export function* measurementRows(store: UsageTables, task: MeasurementsTask, writer: RowWriter): Rows {
   const { environment, range } = task;

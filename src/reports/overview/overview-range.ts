@@ -53,7 +53,7 @@ const minuteMs = 60_000;
 /**
  * Reads the range of an overview. It ends now if `to` is missing, and is seven days long if `from` is missing.
  * @param now Unix ms
- * @throws {ApiError} `invalid_query`
+ * @throws {Refusal} `invalid_query`
  */
 export function readOverviewRange(
   query: QueryOf<typeof overviewRange>,

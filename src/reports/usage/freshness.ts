@@ -3,7 +3,7 @@ import type { Freshness, PeopleFreshness } from '../../storage/commit/usage-stor
 
 /** Reports how complete the stored counts are. */
 export interface FreshnessDeps {
-  /** See `UsageStore.freshen`. @throws {ApiError} `store_unavailable`, `postgres_unavailable` */
+  /** See `UsageStore.freshen`. @throws {Refusal} `store_unavailable`, `postgres_unavailable` */
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
 }
 

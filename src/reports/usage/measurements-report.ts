@@ -23,7 +23,7 @@ export interface MeasurementsTask extends UsageTask {
  * Adds up the measurements of an environment.
  * @param only metric to report; `undefined` for all
  * @param gauges names of the metrics that report their last value instead of their sum
- * @throws {ApiError} `too_many_points`
+ * @throws {Refusal} `too_many_points`
  */
 export function* measurementsReport(
   store: UsageTables,

@@ -30,7 +30,7 @@ type Point = readonly [t: number, cell: Measurement];
  * caller. This is the order of the roll-up, so the roll-up does not change a sum of doubles by a single bit. Each day
  * is read from one snapshot, so that a concurrent roll-up cannot change it. Counts are read by `readCounts`: their
  * cells overlap.
- * @throws {ApiError} `too_many_points`
+ * @throws {Refusal} `too_many_points`
  */
 export function* sumUp(source: CellSource, environment: number, range: ReportRange, take: TakeDay): Reading<void> {
   for (let day = floorTo(range.from, minutesPerDay); day < range.to; day += minutesPerDay) {

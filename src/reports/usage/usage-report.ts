@@ -39,7 +39,7 @@ interface VariantTotals {
  * Adds up the count cells of an environment and counts its users.
  * @param only feature to report; `undefined` for all
  * @param unions users known from earlier reports of this store
- * @throws {ApiError} `too_many_points`
+ * @throws {Refusal} `too_many_points`
  */
 export function* usageReport(
   store: UsageTables,

@@ -15,13 +15,13 @@ import { judgeIn, type Place, placesAt, type VerdictsTask } from './verdicts.ts'
 /** The threshold for stale features, ms. */
 export type Staleness = Pick<VerdictsTask, 'now' | 'staleAfterMs'>;
 
-/** The names that pass a filter, or with `others` the names that fail it. Names without owners and tags do neither. */
+/** The names that pass a filter. With `others`, the names that fail it; all other names pass then. */
 export interface OwnedNames {
   readonly names: ReadonlySet<string>;
   readonly others: boolean;
 }
 
-/** The verdicts cover the given environments. */
+/** A page of the features to report. The verdicts of the task cover the given environments. */
 export interface FeaturesTask extends VerdictsTask {
   /** The filters of the caller. */
   readonly only: { readonly [Property in 'archived' | 'declared' | 'stale']: boolean | undefined } & {

@@ -75,7 +75,7 @@ export function reporting({ now, quietMs }: VerdictFacts, senders: readonly Seen
 
 /**
  * Returns senders that checked a feature and no longer report, in this or another version. All packets count as one
- * sender, because the team does not choose its users' browsers. Senders beyond the limit are indistinguishable.
+ * sender, because a team does not choose the browsers of its users. Senders beyond the limit are indistinguishable.
  */
 export function goneAskers(facts: VerdictFacts, { askers, reporters }: EnvironmentFacts): readonly SeenSender[] {
   const still = new Set(reporting(facts, reporters).map(getProgram));

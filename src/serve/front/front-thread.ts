@@ -168,7 +168,7 @@ export interface InitialState {
   readonly accounts: readonly Write[];
   /** Origin of the main thread's monotonic clock, Unix ms. */
   readonly timeOrigin: number;
-  /** The thread's place at the journal of each lane. */
+  /** The memory through which the thread commits to the journal of each lane. */
   readonly producers: readonly ProducerMemory[];
 }
 

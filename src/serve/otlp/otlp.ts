@@ -15,7 +15,7 @@ import { type PushDeps, UsagePush } from './usage-push.ts';
  * collector is configured.
  */
 
-/** Maximum number of waiting spans: spans of five seconds. */
+/** Maximum number of waiting spans: about as many as are created in five seconds. */
 const maxWaitingSpans = 4096;
 
 export interface Collector {

@@ -33,7 +33,7 @@ interface HotBlock<T> {
   touched: boolean;
 }
 
-/** Called once for each series and bucket, when its cell is created. */
+/** Called once for each series and bucket, when the cell is created. */
 type OnFirst = (ref: number, bucket: number) => void;
 
 /**
@@ -142,8 +142,8 @@ const hour = 60;
 const day = minutesPerDay;
 
 /**
- * A cache of the counts in use, and of the roll-up state (see lmdb/carried.ts). An addition to a cell that is already
- * rolled up also goes to the wider cells, in the same transaction.
+ * A cache of the counts in use, and of the roll-up state (see lmdb/roll-up-state.ts). An addition to a cell that is
+ * already rolled up also goes to the wider cells, in the same transaction.
  */
 export class HotCounts {
   readonly #store: Pick<UsageTables, 'carried'>;
@@ -240,8 +240,8 @@ export class HotCounts {
   }
 
   /**
-   * Adds late counts to the wider cells if their cell is rolled up. Counts for an hour or a day are in no narrower
-   * cell.
+   * Adds late counts to the wider cells if the cell of the counts is already rolled up. Counts of an hour or a day have
+   * no narrower cell.
    */
   #addLate(ref: number, width: BucketWidth, minute: number, counts: Counts): void {
     const { hours, minutesFrom, hoursFrom, late } = this.#ofEnvironment;

@@ -37,7 +37,8 @@ export class HotLedger {
   readonly #bounds = new Map<string, LedgerBound>();
 
   /**
-   * @param isBounded true to bound the rows of an hour here, because several threads can each have opened the maximum
+   * @param isBounded true to limit the rows of an hour here, because each of several threads can have opened the
+   * maximum
    */
   constructor(store: UsageTables, isBounded = false) {
     this.#store = store;
@@ -90,7 +91,7 @@ export class HotLedger {
     return undefined;
   }
 
-  /** The bound of an hour. The bound includes the rows that are stored or were opened since. */
+  /** The row limit of an hour. Stored rows, and rows opened since then, are already counted. */
   #getBound({ application, hour }: LedgerLine): LedgerBound {
     const name = `${application} ${hour}`;
     const known = this.#bounds.get(name);

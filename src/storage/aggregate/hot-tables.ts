@@ -87,8 +87,8 @@ class SenderSweep {
   }
 
   /**
-   * Continues the sweep of an environment, in a transaction. @param now Unix ms @returns the number of records; 0 at
-   * the end
+   * Continues the sweep of an environment, in a transaction. @param now Unix ms @returns the number of visited records;
+   * 0 at the end
    */
   step(environment: number, now: number, limit: number): number {
     const day = Math.floor(now / dayMs);
@@ -147,8 +147,8 @@ class HotSeenTimes {
   }
 
   /**
-   * The first call sets when a series was first seen. Late reports and senders with wrong clocks do not move that time
-   * back.
+   * The first call sets the time when the series was first seen. Late reports and senders with wrong clocks do not move
+   * that time back.
    */
   record(ref: number, minute: number): void {
     const block = this.#getBlock(ref);

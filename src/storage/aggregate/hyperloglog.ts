@@ -7,7 +7,7 @@ import { type ChunkContent, chunksPerSketch, maxCoupons, registersPerChunk } fro
  *
  * A chunk with few users keeps their coupons instead (Heule, Nunkesser, Hall, "HyperLogLog in practice", 2013, section
  * 5.3): the first 26 bits of the hash, then 6 bits with the rank of the other 38. Registers can be computed from
- * coupons, so a chunk's content does not depend on when its form changed.
+ * coupons, so a chunk's content does not depend on the time when the chunk changed its form.
  */
 const registers = chunksPerSketch * registersPerChunk;
 

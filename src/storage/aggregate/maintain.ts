@@ -1,7 +1,7 @@
 /*
- * src/storage/aggregate: the operations of the commit workers on the usage store, except batches. Cells are merged
- * (merge.ts) and cached (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep rolls
- * up and deletes (this file).
+ * src/storage/aggregate: the operations of the commit workers on the usage store, except writing batches. Cells are
+ * merged (merge.ts) and cached (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep
+ * rolls up and deletes (this file).
  */
 
 import {
@@ -80,7 +80,7 @@ export type Chore = (room: number) => number;
 
 /**
  * The chores that remove all data of a deleted application or environment. Call this once no thread writes such data,
- * because the memory of workers is not searched for it. The ledger belongs to the application, so deleting an
+ * because data in the memory of workers is not removed. The ledger belongs to the application, so deleting an
  * environment keeps the ledger. The messages of the last minutes contain no personal data and expire.
  */
 export function erasures(store: UsageTables, { application, environments, whole }: Deletion): readonly Chore[] {
@@ -143,7 +143,7 @@ interface Bucket {
 const hourBucket: Bucket = { width: bucketWidth.hour, minutes: 60 };
 const dayBucket: Bucket = { width: bucketWidth.day, minutes: minutesPerDay };
 
-/** Number of blocks that are rolled up in the time it takes to delete one block. Their sums are in memory. */
+/** Number of blocks that can be rolled up in the time of one deletion, because sums are in memory. */
 const perRecord = 8;
 
 /**

@@ -24,7 +24,7 @@ interface CountsQuery {
   readonly to: number;
   /** Maximum bucket width of the results. Older counts can be in wider buckets only. */
   readonly grain: 'minute' | 'hour' | 'day';
-  /** Ordinals of the series to read, if they are few. Other series are returned only if they share a block. */
+  /** Ordinals of the series to read, if only a few are needed. Other series of the same blocks are also returned. */
   readonly only?: readonly number[];
 }
 
@@ -132,8 +132,9 @@ type SegmentReader = (
 ) => Reading<void>;
 
 /**
- * Selects the cells to read, in order of time. A cell wider than its time range counts at its start. If nothing from
- * the end of the range on is rolled up, as when the end is now, the last hour and the last day are read whole.
+ * Selects the cells to read, in order of time. A cell wider than its time range counts at its start. If nothing after
+ * the end of the range is rolled up, for example because the range ends now, the last hour and the last day are read
+ * whole.
  */
 export function selectSegments(
   { from, to, grain }: CountsQuery,

@@ -119,7 +119,8 @@ const unionBytes = 600;
 
 /**
  * Computes unions of series' sketches over days. Unions of past days are cached, because pages request the same unions
- * repeatedly. Adding a user to such a day, or the end of the next day, invalidates them by changing their key.
+ * repeatedly. Adding a user to a past day, or the end of the next day, changes the key, and the cached union is no
+ * longer used.
  */
 export class UserUnions {
   readonly #store: UsageTables;

@@ -38,7 +38,7 @@ const c4 = 0xa1e38b93;
  * The first 64 bits of MurmurHash3 x86_128 with seed 0 (A. Appleby, SMHasher). The function must never change, because
  * stored sketches depend on every bit. It uses only 32-bit arithmetic, without BigInt or WebAssembly. In Bun, hashing
  * an identity takes 0.1 µs; XXH64 from hash-wasm takes 0.25 µs.
- * @param bytes the first `length` of them are hashed
+ * @param bytes only the first `length` bytes are hashed
  */
 export function murmur3(bytes: Uint8Array, length: number): Hash64 {
   let h1 = 0;
@@ -77,7 +77,7 @@ function word(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** Reads a word as above near the end of the input. Bytes beyond the end are zero. */
+/** Reads a word like `word`, but near the end of the input. Bytes beyond the end are zero. */
 function lastWord(bytes: Uint8Array, at: number, end: number): number {
   if (at + 4 <= end) return word(bytes, at);
   let value = 0;

@@ -179,7 +179,9 @@ async function check(place: JournalPlace, isUsed: boolean, folded: number, pace:
   }
   const amount = `${frames} ${frames === 1 ? 'frame' : 'frames'} (${(bytes / 1024).toFixed(1)} KiB)`;
   const rest =
-    frames === 0 ? 'and all frames are in the store' : `${amount} not yet in the store; the server adds them at startup`;
+    frames === 0
+      ? 'and all frames are in the store'
+      : `${amount} not yet in the store; the server adds them at startup`;
   if (incomplete === undefined) return { file: directory, isSound: true, words: `in order, ${rest}` };
   // A power loss is not damage.
   const { segment, offset } = incomplete;

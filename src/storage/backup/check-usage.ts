@@ -166,7 +166,7 @@ function peopleIn(store: UsageTables, environment: Buffer, at: Snapshot): number
 
 type CountsStore = Pick<UsageTables, 'counts' | 'carried' | 'series'>;
 
-/** The cells of one width. Their sums are the cells of the next width. */
+/** The cells of one width. They add up to the cells of the next width. */
 interface Level {
   readonly environment: number;
   readonly narrow: BucketWidth;
@@ -184,8 +184,8 @@ const minutesOfHour = { narrow: minute, wide: hour, length: 60, words: 'hour' };
 const hoursOfDay = { narrow: hour, wide: day, length: minutesPerDay, words: 'day' };
 
 /**
- * Checks that the remaining narrow cells add up to the wide cells, as far as they are rolled up (see lmdb/carried.ts).
- * Holds the cells of one wide bucket in memory.
+ * Checks that the remaining narrow cells add up to the wide cells, as far as they are rolled up (see
+ * lmdb/roll-up-state.ts). Holds the cells of one wide bucket in memory.
  * @returns the first fault; `undefined` if all sums are right
  */
 export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string | undefined> {

@@ -24,7 +24,7 @@ interface MadeBackup {
   readonly name: string;
   readonly bytes: number;
   readonly removed: number;
-  /** Why an older backup was not removed, for people; empty if all were removed. */
+  /** Reason why an older backup was not removed, for people; empty if all were removed. */
   readonly unremoved: string;
 }
 

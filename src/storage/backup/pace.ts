@@ -49,7 +49,7 @@ export class Pace {
   }
 
   /**
-   * Gives others priority from now on. Call this while holding no resource for which the service waits.
+   * Gives the service priority from now on. Call this only while no resource is held for which the service waits.
    * @param activity increases when the service writes. The task then rests for the same time as it has worked
    */
   giveWay(activity: () => number): void {

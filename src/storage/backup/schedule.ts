@@ -11,7 +11,7 @@ export interface BackupStatus {
   /** Size of the last backup of this process. */
   readonly lastBytes: number | undefined;
   readonly lastMs: number | undefined;
-  /** Why the last backup failed, for people; empty if it succeeded. */
+  /** Reason why the last backup failed, for people; empty if it succeeded. */
   readonly trouble: string;
   readonly nextAt: number | undefined;
   readonly made: number;

@@ -4,7 +4,7 @@ import { journalFailed } from '../journal/errors.ts';
 import { type Envelope, encodeEnvelope } from './envelope.ts';
 import { FrameSlot, JournalState, type ProducerMemory } from './journal-memory.ts';
 
-/** Makes the batches of a lane durable. */
+/** Makes the batches of a commit lane durable: see lane.ts. */
 export interface Committer {
   /**
    * Resolves when the batch is durable. Do not change the envelope's arrays until then.
@@ -29,7 +29,7 @@ export interface Committer {
 }
 
 export interface JournalFigures {
-  /** Data on disk that is not completely in the store: prompt data or people are missing. Read for each packet. */
+  /** Journal data that is not completely in the store. Read for each packet. */
   readonly unfolded: { readonly frames: number; readonly bytes: number };
   /** Time that calls waited for the folding thread, in seconds. */
   readonly foldDelays: Histogram;

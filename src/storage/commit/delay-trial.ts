@@ -1,4 +1,4 @@
-/** Packets of a phase. With this number, the measured rates of two phases of random arrivals differ by a tenth. */
+/** Number of packets in a phase, with which the rates of two phases of random arrivals differ by a tenth. */
 const phasePackets = 256;
 /** Maximum number of commits in a phase with delays. The maximum ends a phase whose commits have few packets. */
 const phaseCommits = 64;
@@ -20,10 +20,10 @@ const idleMs = 100;
 const pauseMs = { first: 100, most: 2000 };
 
 /**
- * Decides whether the commits of a lane are delayed for more packets. A delay is useful for many senders that do not
- * wait for each other. A delay slows down a sender that sends its next packet only after the last response. So phases
- * with delays alternate with short phases without delays. The next trial is later if packets arrive more slowly with
- * delays, or if no other packets join.
+ * Decides whether the commits of a lane are delayed to collect more packets. A delay is useful for many senders that do
+ * not wait for each other. A delay slows down a sender that sends its next packet only after the last response. So
+ * phases with delays alternate with short phases without delays. The next trial is later if packets arrive more slowly
+ * with delays, or if no other packets join.
  */
 export class DelayTrial {
   #isDelayed = true;

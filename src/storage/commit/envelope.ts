@@ -33,7 +33,7 @@ export interface UnresolvedUse {
   readonly seconds: number;
   /**
    * `ref, minute, checks, used, viewed` per row, in one array. A `ref` can also stand for the environment as a whole;
-   * its counts are zero.
+   * the counts of such a row are zero.
    */
   readonly rows: number[];
 }

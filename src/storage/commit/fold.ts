@@ -58,8 +58,8 @@ const foldBytes = 32 * 1024 * 1024;
 const collectBytes = 4 * 1024 * 1024;
 
 /**
- * Adds one group of the contents of frames to the store, each frame exactly once: the position is part of the
- * transaction.
+ * Adds one group of the frames' contents to the store. Each frame is added exactly once, because its position is part
+ * of the transaction.
  */
 class Follower {
   readonly #lmdb: LmdbEnvironment;

@@ -16,7 +16,7 @@ export class FrameAppender {
   /** The writer, `undefined` until the first batch creates the segment, so that startup does not wait for the disk. */
   #writer: JournalWriter | undefined;
 
-  /** @param slots one slot for each thread, in the order in which a frame has the threads' batches */
+  /** @param slots one slot for each thread, in the order of the threads' batches in a frame */
   constructor(journal: Journal, slots: readonly FrameSlot[], state: JournalState) {
     this.#journal = journal;
     this.#slots = slots;
@@ -24,8 +24,8 @@ export class FrameAppender {
   }
 
   /**
-   * Appends the waiting batches, and settles them once they are on disk. @param observe receives the time when a batch
-   * was passed
+   * Appends the waiting batches, and settles them once they are on disk. @param observe receives the time at which a
+   * batch was passed to this thread
    */
   appendWaiting(observe: (at: number) => void): void {
     let group: FrameSlot[] = [];
@@ -77,8 +77,8 @@ export class FrameAppender {
   }
 
   /**
-   * Appends to the segment. The folding thread prepares spares. If a fold takes long, this thread fills a spare itself
-   * while the batch waits.
+   * Appends to the segment. The folding thread prepares spare segments. If a fold takes long, this thread fills a spare
+   * itself while the batch waits.
    */
   #appendTo(writer: JournalWriter, chunks: readonly Uint8Array[]): number {
     try {

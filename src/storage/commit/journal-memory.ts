@@ -10,7 +10,7 @@ export interface ProducerMemory {
   readonly bellAt: number;
 }
 
-/** Why a frame was refused. */
+/** Reason why a frame was refused. */
 export interface SlotFailure {
   readonly message: string;
   readonly code?: unknown;

@@ -26,8 +26,8 @@ const foldEveryMs = 1000;
 /** Bytes of unfolded frames that trigger a fold immediately. */
 const foldBytes = 4 * 1024 * 1024;
 /**
- * Maximum interval between a commit and the fold of its people, ms. The interval is long because each person can be on
- * a separate page.
+ * Maximum interval between a commit and the fold of its users and exposures, ms. The interval is long because each
+ * person can be on a separate page.
  */
 const foldPeopleEveryMs = 30_000;
 const foldPeopleBytes = 24 * 1024 * 1024;
@@ -36,8 +36,8 @@ const fewBytes = 256 * 1024;
 /** Used fraction of a segment at which the next one is prepared. A quiet installation never reaches this fraction. */
 const prepareFrom = 1 / 4;
 /**
- * Minimum interval between folds of people, ms. Without this minimum, a page that polls users would cause a fold per
- * request.
+ * Minimum interval between folds of users and exposures, ms. Without this minimum, a console page that polls users
+ * would cause a fold per request.
  */
 const recentMs = 5000;
 /** Period in which requests for a fold share one fold, ms. */
@@ -140,7 +140,10 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#followTail();
   }
 
-  /** Folds all durable data. @returns the age of the people in the store, ms; 0 if complete @throws {CommitError} */
+  /**
+   * Folds all durable data. @returns the age of people data in the store, ms; 0 if complete
+   * @throws {CommitError}
+   */
   async fold(people: PeopleFreshness = 'now'): Promise<number> {
     const isLate = this.#peopleAge >= recentMs || this.#waiting('people') < fewBytes;
     const peopleToo = people === 'now' || (people === 'recent' && isLate);
@@ -231,7 +234,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#isTimed = true;
     this.#deps.clock.after(foldEveryMs, () => {
       this.#isTimed = false;
-      this.#deps.journal.expectFrame(); // First: a frame after the check must not go unnoticed.
+      this.#deps.journal.expectFrame(); // Called before the check, so that a frame appended after the check is noticed.
       if (this.#isClosed || this.unfolded.frames === 0) return;
       void this.fold(this.#areDue() ? 'now' : 'any').catch(() => {});
       this.#foldLater();

@@ -6,9 +6,9 @@ const maxBytes = 1024 * 1024;
 const firstLength = 5 * 1024;
 
 /**
- * Arrays that the service's thread and a worker share and reuse: a lane fills some arrays while the worker reads
- * others. Thus a batch allocates no memory, and no data is copied or transferred between the threads. The first number
- * of an array is the number of its batch.
+ * Arrays that the service's thread and a worker share and reuse: a commit lane writes some arrays while the worker
+ * reads others. Thus a batch allocates no memory, and no data is copied or transferred between the threads. The first
+ * number of an array is the number of its batch.
  */
 export class RecordArrays {
   readonly #spares: Float64Array[] = [];
@@ -128,7 +128,7 @@ export function viewBytes(sealed: SealedRecords | undefined, batch: number): Uin
   return new Uint8Array(array.buffer, array.byteOffset, (header + records * width) * BYTES_PER_ELEMENT);
 }
 
-/** Joins the records of a kind from several batches, as parts, into the records of one batch. */
+/** Joins the records of one kind from several batches into the records of one batch, without copying. */
 export function joinWholes(wholes: readonly Uint8Array[], batch: number): Uint8Array[] {
   const headerBytes = header * Float64Array.BYTES_PER_ELEMENT;
   const contents = wholes.filter(({ length }) => length > 0).map((whole) => whole.subarray(headerBytes));

@@ -175,7 +175,7 @@ export function ledgerSection(store: UsageTables, rows = new HotLedger(store, tr
 interface Person {
   /** The day under which a new person is listed; `undefined` for a person with exposures. */
   readonly day: number | undefined;
-  /** The index of the first row that this transaction adds, and below the last one: see `PendingRows`. */
+  /** The index of the first row that this transaction adds. Below: the index of the last row. See `PendingRows`. */
   first: number;
   last: number;
 }

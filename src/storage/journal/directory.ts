@@ -60,8 +60,8 @@ export function checkSegments(directory: string): void {
 const step = 1 << 20;
 
 /**
- * Maximum number of spares: the segments that a slow reader frees together, and one spare that was ready. The number is
- * limited because creating a spare writes the whole file.
+ * Maximum number of spare segments: as many as a slow reader frees together, plus one. The number is limited because
+ * creating a spare writes the whole file.
  */
 const maxSpares = 3;
 

@@ -63,14 +63,14 @@ const tables = {
   passkeys: table<Passkey>(), // By `passkeyKey`.
   loginThrottles: table<LoginFailures>('brakes'), // By the throttled subject: see `auth/login-throttle.ts`.
   invalidated: table<true>(), // The invalidation list of access tokens, by `invalidationKey`. The value has no meaning.
-  assertions: table<true>(), // The accepted client assertions, by `assertionKey`. The value has no meaning.
+  assertions: table<true>(), // The accepted client assertions, by expiry and the hash of client and `jti`. The value has no meaning.
   totp: table<Totp>(), // By the id of the user.
   signInPolicy: table<SignInPolicy>(), // One record, `installation`. If it is missing, the default applies.
   signingKeys: table<SigningKey | RetiredKey>(), // By `kid`.
   webhooks: table<Webhook>(), // By `id`.
   webhookDeliveries: table<WebhookDelivery>(), // By `deliveryKey`.
   webhookTurns: table<QueuedDelivery>(), // The pending deliveries, by `deliveryKey`.
-  webhookMarks: table<WebhookAnnouncement>(), // By the reported subject: see `webhooks/marks.ts`.
+  webhookMarks: table<WebhookAnnouncement>(), // By the reported subject: see `webhooks/announcements.ts`.
   identityProviders: table<IdentityProvider>(), // By `id`.
   linkedIdentities: table<LinkedIdentity>(), // By `identityKey`.
   userIdentities: table<true>(), // The linked identities of a user: `userId`, a dot, `identityKey`. The value has no meaning.

@@ -315,7 +315,7 @@ export function horizonsAt(now: number, { minutesMs, hoursMs, daysMs }: Retentio
   return { minutes: floor(minutesMs, hour), hours: floor(hoursMs, day), days: floor(daysMs, day) };
 }
 
-/** The minute (since the epoch) at which the oldest day begins that is still kept 24 hours after `now` (Unix ms). */
+/** The first minute (since the epoch) of the oldest day that is still kept 24 hours after `now` (Unix ms). */
 export function oldestWholeDay(now: number, { daysMs }: Retention): number {
   return Math.max(0, Math.ceil((now - daysMs) / 60_000 / day) * day);
 }

@@ -7,9 +7,9 @@ import type { Table } from './lmdb.ts';
 import { wholeMs } from './messages.ts';
 
 /**
- * A bucket of an SDK that can send the bucket again. The SDK keeps the start of an unconfirmed bucket and adds to it,
- * so its next message repeats the totals of the last message. Other processes can have the same start, so a message
- * that does not clearly repeat the last message of its identity counts in full.
+ * A bucket of an SDK that can send the bucket again. The SDK keeps the start of an unconfirmed bucket and adds to the
+ * bucket, so its next message repeats the totals of the last message. Other processes can have the same start, so a
+ * message that does not clearly repeat the last message of its identity counts in full.
  */
 export interface CumulativeMessage {
   /** 128 bits: the number of the application, the start (Unix seconds), and a hash of the sender and the start. */
@@ -140,8 +140,8 @@ export class CumulativeTotals {
   }
 
   /**
-   * Forgets a bounded number of expired messages, but more messages than the given ones. The given messages set the
-   * current time.
+   * Forgets some messages that have expired by the time of the latest given message. The number of forgotten messages
+   * is limited, but larger than the number of given messages.
    */
   expire(messages: readonly CumulativeMessage[]): void {
     if (messages.length === 0) return;
@@ -178,12 +178,12 @@ export function readApplication(identity: Uint8Array): number {
 
 const packr = new Packr({ useRecords: false });
 
-/** Number of the encoding. Interim versions stored the time in its place, and totals that are of no use here. */
+/** Number of the encoding. Interim versions stored the time in place of this number, and their totals are ignored. */
 const encoding = 1;
 
 /**
  * Encodes a message: the number of the encoding, the fields of `KnownMessage`, then its rows, as MessagePack. A series
- * is encoded as its short distance from the series before it.
+ * is encoded as the difference to the series before it, which is usually a small number.
  */
 function encode({ at, repeats, stop, interval, rows }: KnownMessage): Buffer {
   let before = 0;

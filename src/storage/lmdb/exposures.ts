@@ -6,9 +6,10 @@ import type { UsageTables } from './usage.ts';
 /**
  * The variants that a person was given in one environment.
  *
- * `exposures`: key: environment (u32, big-endian), digest of the identity (16). Value, little-endian: the day the
- * person is listed under (u32), then rows of series ordinal (u32), first and last time (u32 each, Unix seconds),
- * checks, used and viewed (f64 each). The environment without a digest is the key of its number of people (u32).
+ * `exposures`: key: environment (u32, big-endian), digest of the identity (16). Value, little-endian: the day of the
+ * person's entry in `exposureDays` (u32), then rows of series ordinal (u32), first and last time (u32 each, Unix
+ * seconds), checks, used and viewed (f64 each). The environment without a digest is the key of its number of people
+ * (u32).
  *
  * `exposureDays` schedules the sweep's visits. Key: a day (u32, big-endian, days since the epoch) that is no later than
  * the oldest `lastSeen` of the person's rows, then the person's key. A packet does not move the entry; the sweep moves
@@ -68,7 +69,7 @@ export function putExposures(store: UsageTables, key: Buffer, { day, rows }: Exp
 }
 
 /**
- * Lists a person without exposures. Call this in a transaction.
+ * Adds a person without exposures. Call this in a transaction.
  * @param seconds Unix seconds
  * @param limit maximum number of people per environment
  * @returns empty exposures, or `undefined` if the environment is full

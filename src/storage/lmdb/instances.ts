@@ -9,8 +9,8 @@ import type { UsageTables } from './usage.ts';
  * id, not the id.
  *
  * `identities`: key: application (u32, big-endian), digest (16). Value, big-endian: the current id and the previous id,
- * each as SHA-256 (32) and expiry (f64, Unix ms; 0 without an id), the user's hash (two u32), the day the person is
- * listed under (u32), then the person's profile as JSON. The key `secret` holds the HMAC key of the digests.
+ * each as SHA-256 (32) and expiry (f64, Unix ms; 0 without an id), the user's hash (two u32), the day of the person's
+ * entry in `identityDays` (u32), then the person's profile as JSON. The key `secret` holds the HMAC key of the digests.
  *
  * `identityDays` schedules the sweep's visits. Key: the day (u32, big-endian, days since the epoch) on which the
  * person's ids can have expired, then the person's key. Using or minting an id does not move the entry; the sweep moves

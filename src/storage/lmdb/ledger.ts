@@ -91,7 +91,7 @@ export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof
   return Buffer.concat([pairKey(application, hour), digest.subarray(0, digestBytes)]);
 }
 
-/** Puts a row. Call this in the transaction that counts. */
+/** Puts a row. Call this in the transaction that counts the message. */
 export function putLedgerRow(store: UsageTables, key: Buffer, subject: string, totals: LedgerTotal): void {
   const { count, lastAt, example } = totals;
   const value = `[${subject},${count},${lastAt},${JSON.stringify(example)}]`;

@@ -101,9 +101,9 @@ export interface ApiKey extends PlainKeySettings {
   readonly trust?: Trust;
   /** Absent if the key never expires, as in earlier releases. */
   readonly expiresAt?: number;
-  /** The last announcement of the key's expiry: a number of days before it. Absent before the first announcement. */
+  /** The last announcement of the key's expiry, in days before the expiry. Absent before the first one. */
   readonly expiryAnnounced?: number;
-  /** Time of the last use, at most a few minutes late. Absent if the key was not used since this time is recorded. */
+  /** Time of the last use, at most a few minutes late. Absent before the first use since this time is recorded. */
   readonly lastUsedAt?: number;
   /** The subject of the workload that last exchanged a token for an access token of this key. */
   readonly lastSubject?: string;
@@ -188,7 +188,7 @@ export interface MetricDeclaration {
 
 /** A request to remove the usage of a deleted application or environment from disk. */
 export interface Deletion {
-  /** The application's number, which determines the worker that removes it. */
+  /** The application's number, which determines the worker that removes the data. */
   readonly application: number;
   /** Numbers of the environments whose data is removed. */
   readonly environments: readonly number[];
@@ -224,13 +224,13 @@ export interface Environment {
 
 export interface Application extends PlainApplicationSettings {
   readonly id: string;
-  /** Never reused. It determines which worker commits the application's usage. */
+  /** Never reused. The number determines which worker commits the application's usage. */
   readonly number: number;
   readonly teamId: string;
   readonly environments: readonly Environment[];
   /** The saved views of the console. Absent without views. */
   readonly views?: readonly StoredView[];
-  /** The latest revoked keys, the earliest first. Absent if no key was revoked since revoked keys are recorded. */
+  /** The latest revoked keys, the earliest first. Absent if no revoked key was recorded. */
   readonly revokedKeys?: readonly RevokedKey[];
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -274,7 +274,7 @@ export interface ApplicationKey {
   /** Time when a Backend key was first seen in a packet, which means that it leaked; otherwise `null`. */
   readonly leakedAt: number | null;
   readonly lastUsedAt: number | null;
-  /** Absent if none of the key's messages was refused, or only messages before the release that counts them. */
+  /** Absent if none of the key's messages was refused, or only before the release that counts refusals. */
   readonly refused?: KeyRefusals;
   readonly createdAt: number;
 }
@@ -393,7 +393,7 @@ interface WebhookAttempt {
   readonly ms: number;
   /** The status of the response; `null` without a response. */
   readonly status: number | null;
-  /** Why the attempt failed, for people; `null` if it succeeded. */
+  /** Reason why the attempt failed, for people; `null` if it succeeded. */
   readonly error: string | null;
   /** The beginning of the response's body; absent if it was empty, and in attempts of an earlier version. */
   readonly answer?: string;

@@ -22,7 +22,7 @@ export interface Total {
   readonly at: number;
   /** Unix ms. */
   readonly received: number;
-  /** 1 if the sender began so recently that nothing of this total can be counted and forgotten; otherwise 0. */
+  /** 1 if the sender began so recently that this total cannot have been counted and then forgotten; otherwise 0. */
   readonly fresh: number;
 }
 

@@ -64,8 +64,8 @@ function escaped(text: string): string {
 /**
  * A message for the workflow "Send webhook alerts to a channel" of Microsoft Teams, with an Adaptive Card
  * (https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using). The texts are
- * runs, which do not support Markdown (https://adaptivecards.io/explorer/TextRun.html). Texts from other sources are
- * truncated, so the message stays below the limit of 28 KB.
+ * `TextRun` elements, which do not support Markdown (https://adaptivecards.io/explorer/TextRun.html). Texts from other
+ * sources are truncated, so the message stays below the limit of 28 KB.
  */
 function teamsBody({ sentence, facts, link }: Message): object {
   return {
@@ -154,7 +154,7 @@ function formatMarkdown({ sentence, facts, link, deliveryId }: Message): string 
 /** Names are code spans, in which mentions, references, links, HTML and quick actions have no effect. */
 const markdown: Notation = { own: (text) => text, name: codeSpan };
 
-/** Jira's text formatting notation. Two backslashes would break the line, so one is an entity. */
+/** Jira's text formatting notation. Two backslashes would break the line, so a backslash is written as an entity. */
 const wiki: Notation = { own: wikiEscaped, name: wikiEscaped };
 
 const entities: Readonly<Record<string, string>> = { '\\': '&#92;', '&': '&#38;', ':': '&#58;' };

@@ -58,7 +58,7 @@ async function open(pair = es256(), alg = 'ES256') {
 const refused = { status: 401, json: { error: 'invalid_client' } };
 
 describe('a client assertion', () => {
-  test("a library's assertion gets a token", async () => {
+  test('an assertion that an OAuth library makes gets a token', async () => {
     const { id, dispatch, pair, settings, clock } = await open();
     const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
     const key = { key: await importPKCS8(pem, 'ES256'), kid: 'first' };

@@ -37,7 +37,7 @@ describe('a client that fails repeatedly', () => {
     expect(await post('/connect/token', right)).toMatchObject({ status: 200 });
   });
 
-  test('every endpoint for clients also throttles by the id in the header', async () => {
+  test('every endpoint for clients also throttles a client by the id in its header', async () => {
     const { post, addClient } = await openSessionFixture();
     const { clientId } = (await addClient('User')).apiKey;
     const authorization = `Basic ${Buffer.from(`${clientId}:wrong`).toString('base64')}`;

@@ -184,7 +184,7 @@ describe('the page for device codes', () => {
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'authorization_pending' } });
   });
 
-  test('rejects a form from another site, or made for another browser', async () => {
+  test('rejects a form that comes from another site, or was made for another browser', async () => {
     const codes = await begin();
     const { browser } = await decide(await begin(), 'continue');
     await browser.open(getPath(codes));

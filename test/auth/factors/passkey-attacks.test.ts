@@ -75,7 +75,7 @@ describe('the sign-in page', () => {
     expect(page.error).toBe(unknown);
   });
 
-  test('rejects a counter that was reset', async () => {
+  test('rejects a passkey whose counter was reset', async () => {
     const device = await fixture.added(7);
     expect((await fixture.enter(device)).status).toBe(303);
     for (const counter of [0, 1, 7]) {
@@ -84,7 +84,7 @@ describe('the sign-in page', () => {
     }
   });
 
-  test('rejects the challenge of a ceremony that ended with a sign-in', async () => {
+  test('rejects a challenge that was already used for a sign-in', async () => {
     const [device, other] = [await fixture.added(), await fixture.added()];
     const browser = fixture.newBrowser();
     const options = readOptions(await browser.open(fixture.target()));
@@ -165,7 +165,7 @@ describe('the page for adding a passkey', () => {
     expect((await browser.submit({ action: 'add-passkey', ...created })).error).toBe(tryAgain);
   });
 
-  test('a passkey with the credential id of another user does not open that account', async () => {
+  test('a passkey with the credential id of another user does not sign that user in', async () => {
     const victim = await fixture.added();
     const copy = new Authenticator(origin, { id: victim.id });
     await fixture.add(copy, {}, fixture.outsider);
@@ -263,7 +263,7 @@ describe('the page of the second factor after the password', () => {
     expect(readCode(page)).toBeUndefined();
   });
 
-  test('rejects a passkey in a browser without a password', async () => {
+  test('rejects a passkey in a browser in which no password was entered', async () => {
     const { device } = await halfway();
     const browser = fixture.newBrowser();
     const options = readOptions(await browser.open(fixture.target()));

@@ -46,7 +46,7 @@ async function enter(node: SessionFixture, assertion: ReturnType<typeof signChal
   return acceptPasskey(getSettings(node), { assertion, address, browser }, () => ({ outcome: 'accepted' }));
 }
 
-test('another node accepts the challenge of a node, but all nodes together accept it only once', async () => {
+test('a challenge of one node is accepted at another node, but only once at all nodes together', async () => {
   const url = await newDatabase(await sharedServer());
   const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(url) }));
   const node = openNode(url);

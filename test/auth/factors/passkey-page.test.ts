@@ -9,7 +9,7 @@ const fixture = opened(openPasskeys);
 const findId = async (name: string) => (await fixture.list()).find((each) => each.name === name)!.id;
 
 describe('the page for adding a passkey', () => {
-  test('asks for a sign-in first, and returns to the console', async () => {
+  test('asks the user to sign in first, and returns to the console', async () => {
     const browser = fixture.newBrowser();
     expect((await browser.open(pagePath)).html).toContain('<h1>Sign in</h1>');
     const page = await browser.submit({ ...fixture.admin });
@@ -18,7 +18,7 @@ describe('the page for adding a passkey', () => {
     expect(done.location?.href).toBe(`${origin}/settings/you`);
   });
 
-  test('asks for another sign-in after fifteen minutes', async () => {
+  test('asks the user to sign in again after fifteen minutes', async () => {
     const browser = fixture.newBrowser();
     const page = await fixture.openToAdd(browser);
     fixture.clock.advance(15 * 60_000 + 1000);
@@ -27,7 +27,7 @@ describe('the page for adding a passkey', () => {
     expect(late.html).toContain('<h1>Sign in</h1>');
   });
 
-  test('names a passkey as typed, or after its platform', async () => {
+  test('gives a new passkey the typed name, or the name of its platform', async () => {
     await fixture.add(fixture.newDevice(), { name: ' Blue key ' });
     await fixture.add(fixture.newDevice());
     const names = (await fixture.list()).map(({ name }) => name);

@@ -23,7 +23,7 @@ async function lastFactors(): Promise<unknown> {
 }
 
 describe('a policy that demands a second factor', () => {
-  test('makes a user add a passkey after the password, before a code is issued', async () => {
+  test('a user without a second factor must add a passkey after the password, before a code is issued', async () => {
     await demand('all');
     const browser = fixture.newBrowser();
     const choice = await fixture.signIn(browser);
@@ -42,7 +42,7 @@ describe('a policy that demands a second factor', () => {
     expect(await lastFactors()).toEqual(['password', 'passkey']);
   });
 
-  test('lets only one of two browsers with the password add the first passkey', async () => {
+  test('only one of two browsers that know the password can add the first passkey', async () => {
     await demand('all');
     const { email, password } = fixture.outsider;
     const adding = async () => {
@@ -57,7 +57,7 @@ describe('a policy that demands a second factor', () => {
     expect(pages.filter((page) => readCode(page) != null)).toHaveLength(1);
   });
 
-  test('refuses a passkey of another user or for another browser after the password', async () => {
+  test('a passkey of another user, or for another browser, is refused after the password', async () => {
     await demand('optional');
     const stranger = fixture.newDevice();
     await fixture.add(stranger, {}, fixture.outsider);
@@ -74,7 +74,7 @@ describe('a policy that demands a second factor', () => {
     expect(stale.error).toBe('This page is out of date. Use the passkey again.');
   });
 
-  test('accepts a passkey alone, because the device verifies the user', async () => {
+  test('a passkey is accepted alone, because the device verifies the user', async () => {
     await demand('optional');
     const device = await fixture.added();
     await demand('all');
@@ -108,7 +108,7 @@ describe('a user who chooses an authenticator app', () => {
   let secret: string;
   const codeNow = () => appCode(secret, fixture.clock.now());
 
-  test('sets up the app in place of a passkey', async () => {
+  test('the user sets up an authenticator app in place of a passkey', async () => {
     await demand('all');
     const browser = fixture.newBrowser();
     await fixture.signIn(browser, cli, fixture.newcomer);
@@ -130,7 +130,7 @@ describe('a user who chooses an authenticator app', () => {
     expect(readHeading(refused)).toBe('Sign in');
   });
 
-  test('adds a passkey after the code, and can then use either after the password', async () => {
+  test('the user adds a passkey after the code of the app, and can then use either factor after the password', async () => {
     fixture.clock.advance(30_000);
     const browser = fixture.newBrowser();
     await fixture.openToAdd(browser, { ...fixture.newcomer, password });

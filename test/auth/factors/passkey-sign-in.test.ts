@@ -9,7 +9,7 @@ const unknown = 'This passkey is unknown here, or was removed. Use another passk
 const outOfDate = 'This page is out of date. Use the passkey again.';
 
 describe('a sign-in with a passkey', () => {
-  test('a passkey needs no password, and counts as two factors in the audit log', async () => {
+  test('the user needs no password, and the audit log records two factors', async () => {
     const device = await fixture.added();
     const page = await fixture.enter(device);
     expect(page.status).toBe(303);
@@ -18,7 +18,7 @@ describe('a sign-in with a passkey', () => {
     expect(entry).toMatchObject({ actor: { name: fixture.admin.email }, factors: ['passkey'] });
   });
 
-  test('a passkey also works on the page of a device', async () => {
+  test('a passkey also signs a user in on the device page', async () => {
     const device = await fixture.added();
     const browser = fixture.newBrowser();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -111,7 +111,7 @@ describe('a sign-in with a passkey', () => {
     expect(page.error).toMatch(/^Too many attempts have failed\. Try again in \d seconds\.$/);
   });
 
-  test('shows a page with an error for a malformed response', async () => {
+  test('the page shows an error for a malformed response', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const page = await browser.submit({ action: 'passkey', credential: 'AAAA', client_data: '%' });

@@ -12,7 +12,7 @@ function readRows(text: string): string[] {
 }
 
 describe('a QR code', () => {
-  it('three corners have finder patterns', () => {
+  it('has finder patterns in three corners', () => {
     const rows = readRows('otpauth://totp/flagmeter');
     const corner = (y: number, x: number) => rows.slice(y, y + 7).map((row) => row.slice(x, x + 7));
     const finder = ['#######', '#.....#', '#.###.#', '#.###.#', '#.###.#', '#.....#', '#######'];
@@ -27,7 +27,7 @@ describe('a QR code', () => {
     [100, 37, '44ef2e83f3ab45a4'],
     [300, 61, 'ac6fef9efe92be60'],
     [1003, 105, '4620370b7466b9d0'],
-  ])('%i bytes need %i modules per side, and a scanner can read them', (length, size, digest) => {
+  ])('a text of %i bytes has a code of %i modules per side, which a scanner can read', (length, size, digest) => {
     const text = Array.from({ length }, (_, at) => String.fromCharCode(33 + ((at * 31) % 90))).join('');
     const rows = readRows(text);
     expect(rows).toHaveLength(size);

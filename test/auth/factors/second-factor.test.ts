@@ -62,7 +62,7 @@ const prove = (browser: TestBrowser, code: string, kind?: string) =>
   browser.submit({ action: 'second-factor', code, kind });
 
 describe('a user without a required second factor', () => {
-  it('sets up an authenticator app after the password, and then gets a code', async () => {
+  it('the user can set up an authenticator app after the password, and then gets an authorization code', async () => {
     const { browser, page, recoveryCodes } = await enrolled();
     expect(readHeading(page)).toBe('Save your recovery codes');
     expect(new Set(recoveryCodes).size).toBe(10);
@@ -72,7 +72,7 @@ describe('a user without a required second factor', () => {
     expect(readCode(await browser.open(fixture.target()))).toBeDefined();
   });
 
-  it('continues after the recovery codes when the client demands a new sign-in', async () => {
+  it('the sign-in continues after the recovery codes, even if the client has demanded a new sign-in', async () => {
     const person = await create();
     await require('all');
     const browser = fixture.newBrowser();
@@ -110,7 +110,7 @@ describe('a user without a required second factor', () => {
     await require('optional');
   });
 
-  it('keeps a sign-in until the next authorisation', async () => {
+  it('a stricter policy does not end a sign-in, but demands a factor at the next authorization request', async () => {
     const person = await create();
     const browser = fixture.newBrowser();
     expect(readCode(await fixture.signIn(browser, {}, person))).toBeDefined();
@@ -133,7 +133,7 @@ describe('a user with an authenticator app', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([303, 403]);
   });
 
-  it('rejects a code older than the last accepted one', async () => {
+  it('the page rejects a code that is older than the last accepted code', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(60_000);
     const browser = fixture.newBrowser();
@@ -143,7 +143,7 @@ describe('a user with an authenticator app', () => {
     expect((await prove(browser, now(secret))).status).toBe(403);
   });
 
-  it('signs in once with a recovery code, typed in any case and grouping', async () => {
+  it('the user can sign in once with a recovery code, typed in any case and grouping', async () => {
     const { person, recoveryCodes } = await enrolled();
     const typed = recoveryCodes[3]!.toUpperCase().replaceAll('-', ' ');
     const browser = fixture.newBrowser();
@@ -155,7 +155,7 @@ describe('a user with an authenticator app', () => {
     expect(again).toMatchObject({ status: 403, error: 'The recovery code is wrong, or was used before.' });
   });
 
-  it('confirms on the device page after the code', async () => {
+  it('the user can confirm a device only after the code', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(30_000);
     const { http } = fixture.service;
@@ -218,7 +218,7 @@ test('the audit log contains the factors of each step', async () => {
   for (const code of [appKeyIn(secret), recoveryCodes[0]!]) expect(text).not.toContain(code);
 });
 
-test('typing a throttle name as the e-mail address does not throttle codes', async () => {
+test('typing the name of a throttle as the e-mail address does not throttle codes', async () => {
   const { person, secret } = await enrolled();
   for (let guess = 0; guess < 6; guess += 1) {
     const typed = { email: `code of ${person.id}`, password: 'a guess' };

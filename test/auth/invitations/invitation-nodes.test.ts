@@ -39,7 +39,7 @@ async function use(node: SessionFixture, token: string): Promise<string> {
   return (await acceptInvitation({ ...node.settings, passwords }, typed)).outcome;
 }
 
-test('another node accepts the link of a node, but all nodes together accept it only once', async () => {
+test('the link of one node is accepted at another node, but only once at all nodes together', async () => {
   const url = await newDatabase(await sharedServer());
   const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(url) }));
   const node = openNode(url);

@@ -192,7 +192,7 @@ describe('--signing-alg', () => {
 });
 
 describe('the audit log', () => {
-  test('each rotation has one entry, even if no service was running', async () => {
+  test('each rotation has one audit log entry, even if no service was running', async () => {
     const { open, rotate, audited } = await openRingFixture();
     const made = [await rotate(), await rotate()];
     const keys = await open();
@@ -205,7 +205,7 @@ describe('the audit log', () => {
     expect(audited()).toHaveLength(4);
   });
 
-  test('a rotation has one entry even if the disk is slower than the check interval', async () => {
+  test('a rotation has one audit log entry even if the disk is slower than the check interval', async () => {
     const { open, rotate, audited } = await openRingFixture();
     const keys = await open();
     const made = await rotate();

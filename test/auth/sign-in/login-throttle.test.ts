@@ -83,7 +83,7 @@ describe('countAttempt for one account from one address', () => {
     expect((await countAttempt(fixture, attempt())).wait).toBe(0);
   });
 
-  test('ignores the case of the e-mail address and the end of an IPv6 address', async () => {
+  test('ignores the case of the e-mail address and the last 64 bits of an IPv6 address', async () => {
     const fixture = openThrottles();
     const names = ['ada@example.com', 'ADA@example.com'];
     const found = await failOn(fixture, (count) =>
@@ -148,7 +148,7 @@ describe('a successful attempt', () => {
     expect((await countAttempt(fixture, { ...own, email: 'bob@example.com' })).wait).toBeGreaterThan(0);
   });
 
-  test('allows the browser five failures as well', async () => {
+  test('the browser may also fail five times before it must wait', async () => {
     const fixture = openThrottles();
     const own = attempt();
     await succeed(fixture, own);

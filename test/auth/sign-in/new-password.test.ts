@@ -104,7 +104,7 @@ describe('a new password', () => {
     expect(refused.error).toContain(error);
   });
 
-  test('a valid password is accepted after all these failures', async () => {
+  test('a valid password is accepted after several invalid passwords', async () => {
     expect(readCode(await submitNew(browser, own))).toBeDefined();
   });
 });

@@ -168,7 +168,7 @@ describe('a browser with a signed-in user', () => {
       expect((await exchange(readCode(await browser.open(fixture.target({ prompt }))))).status).toBe(200);
   });
 
-  test('asks for the password again when the client requests it', async () => {
+  test('the page asks for the password again if the client demands a new sign-in', async () => {
     const browser = await signedIn();
     for (const parameters of [{ prompt: 'login' }, { prompt: 'login consent' }, { max_age: '0' }]) {
       const page = await browser.open(fixture.target(parameters));

@@ -87,7 +87,7 @@ describe('the page for linking an account', () => {
     expect(await linkedTo(adminId)).toEqual({ items: [], linkable: true });
   });
 
-  it('keeps the time of the sign-in after a link', async () => {
+  it('the sign-in keeps its time after an account is linked', async () => {
     sso.provider.behaviour.claims = { sub: 'admin-1', email: 'private@example.org' };
     const browser = new CookieBrowser();
     await post(browser, { ...sso.admin, action: 'sign-in' });

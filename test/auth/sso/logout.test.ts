@@ -44,7 +44,7 @@ async function logOut(claims: object, typ = 'logout+jwt', key = sso.provider.key
 }
 
 describe('a back-channel logout', () => {
-  test('ends the sessions of a session at the provider', async () => {
+  test('ends the sessions that came from a session at the provider', async () => {
     const one = await session({ sid: 'one' });
     const two = await session({ sid: 'two' });
     expect(await logOut({ sid: 'one' })).toBe(200);
@@ -63,7 +63,7 @@ describe('a back-channel logout', () => {
     expect(await isValid(other.tokens)).toBe(true);
   });
 
-  test('ends nothing for a session of another account', async () => {
+  test('ends no session if the token names the session of another account', async () => {
     const one = await session({ sid: 'mine' });
     expect(await logOut({ sub: 'bob', sid: 'mine' })).toBe(200);
     expect(await isValid(one.tokens)).toBe(true);

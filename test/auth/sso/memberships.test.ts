@@ -27,7 +27,7 @@ async function openTeams(role: Role = 'User') {
 }
 
 describe('applyRules', () => {
-  test('gives the highest of several roles', async () => {
+  test('gives the highest role if several rules match', async () => {
     const { apply, other } = await openTeams();
     const { user, given } = await apply(['Viewer', 'Admin', 'User']);
     expect(user?.teamRoles).toEqual({ [other]: 'Admin' });

@@ -28,7 +28,7 @@ test('passwords cannot be disabled without a provider, or without an Admin who c
   await policy({ domains: [{ domain: 'example.com', providerId: 'provider_none' }] }, 400);
 });
 
-test('break-glass Admins alone sign in with a password while passwords are disabled', async () => {
+test('only break-glass Admins can sign in with a password while passwords are disabled', async () => {
   await policy({ passwords: 'break-glass', breakGlass: [adminId] });
   expect(await enter(sso.outsider)).toEqual({ status: 403, error: wrong });
   expect((await enter(sso.admin)).status).toBe(303);

@@ -88,7 +88,7 @@ describe("a provider's response", () => {
     expect(await reasonWhen({ redirect: { iss: 'https://other.example' } })).toBe('mixed_up');
   });
 
-  test('the redirect URI of another provider refuses the response', async () => {
+  test('a response is refused at the redirect URI of another provider', async () => {
     const other = await startOwnProvider(() => sso.clock.now());
     const { id } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, {
       ...{ name: 'Other', issuer: other.issuer, clientId: 'flagmeter' },
@@ -109,7 +109,7 @@ describe("a provider's response", () => {
     expect(sso.provider.requested).toHaveLength(before);
   });
 
-  test('another state is refused', async () => {
+  test('a response with another state is refused', async () => {
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
     callback.searchParams.set('state', `${callback.searchParams.get('state')}x`);

@@ -51,7 +51,7 @@ describe('a first sign-in', () => {
     expect(await enterWith({ sub: 'mallory', email: null }, {}, userInfo)).toBe('claims_invalid');
   });
 
-  test('an address is not combined with the confirmation from another source', async () => {
+  test('an address from one source is not combined with the confirmation from another source', async () => {
     const userInfo = { email: 'admin@corp.example', email_verified: false };
     expect(await enterWith({ sub: 'mallory', email: null, email_verified: true }, {}, userInfo)).toBe(
       'email_unverified',
@@ -165,7 +165,7 @@ describe('a rule for a claim', () => {
     expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId] });
   });
 
-  test('an object or a property of every object does not match', async () => {
+  test('a claim that is an object, or a property that every object has, does not match', async () => {
     const claimRules = [rule('devs', 'User'), rule('[object Object]', 'User'), rule('x', 'User', '__proto__.y')];
     await enterWith({ ...claims, groups: { devs: true } }, { claimRules });
     expect(await findUser(claims.email)).toMatchObject({ teams: [sso.teamId] });

@@ -122,7 +122,7 @@ describe('a valid token', () => {
 });
 
 test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Token abc', 'Bearer a b'])(
-  'the challenge names no error without a token (%j)',
+  'the challenge for a request without a token names no error (%j)',
   async (authorization) => {
     const { check } = await openBearerFixture();
     await expectRefused(check(authorization), 'Bearer');
@@ -158,6 +158,6 @@ test('random bytes are rejected', async () => {
   await expect(check(`Bearer ${token}`)).rejects.toBeInstanceOf(UnauthorizedError);
 });
 
-test('an empty store cannot sign', () => {
+test('a store without keys cannot sign tokens', () => {
   expect(() => openSigningKeys([])).toThrow('Cannot sign tokens');
 });

@@ -80,7 +80,7 @@ describe('a refresh', () => {
   test.each([
     [30 * dayMs - 1, 200],
     [30 * dayMs, 400],
-  ])('responds to a token unused for %i ms with %i', async (ms, status) => {
+  ])('a token that was unused for %i ms gets the status %i', async (ms, status) => {
     const { tokens, refresh, clock } = await openSessionFixture();
     const { refresh_token } = await tokens();
     clock.advance(ms);

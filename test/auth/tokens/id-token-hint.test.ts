@@ -39,7 +39,7 @@ test('an ID token hint requests a sign-in of its user', async () => {
   }
 });
 
-test('a user other than the user of the hint gets no code, even after signing in', async () => {
+test('only the user of the hint gets a code, even if another user signs in', async () => {
   const id_token_hint = await fetchIdToken(await fixture.signIn(fixture.newBrowser()));
   const client_id = 'flagmeter-console';
   const redirect_uri = `http://${fixture.service.http}/console/callback`;

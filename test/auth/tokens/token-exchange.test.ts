@@ -137,7 +137,7 @@ describe('a workload token', () => {
     expect(await exchanged(await sign({}, { kid: undefined }))).toMatchObject({ status: 200 });
   });
 
-  test('an unknown, secret or expired API key and unsupported parameters are refused', async () => {
+  test('an unknown or expired API key, an API key with a secret, and unsupported parameters are refused', async () => {
     const { exchanged, sign, addClient, post, directory, apiKey, clock, issuer } = await open();
     const token = await sign();
     const { apiKey: secret } = await addClient('User');
@@ -249,7 +249,7 @@ describe('a trust', () => {
     await expect(readTrust({ ...good, ...changed }, false)).rejects.toEqual(error);
   });
 
-  test('accepts a private issuer with static keys, or if private issuers are allowed', async () => {
+  test('accepts an issuer in a private network if its keys are static, or if private issuers are allowed', async () => {
     const { publicKey } = await generateKeyPair('ES256');
     const jwks = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'one' }] };
     const issuer = 'https://10.0.0.1/ci';

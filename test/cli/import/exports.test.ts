@@ -24,7 +24,7 @@ describe('import of an exported usage', () => {
     ['csv', 'minute'],
     ['ndjson', 'minute'],
     ['csv', 'day'],
-  ])('reads %s by %s into an empty application, whose export is equal', async (format, step) => {
+  ])('imports %s by %s into an empty application, whose export is then equal', async (format, step) => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
         const [one, other] = [await newApplication(), await newApplication()];
@@ -56,7 +56,7 @@ describe('import of exported measurements', () => {
   it.each([
     ['csv', 'hour'],
     ['ndjson', 'day'],
-  ])('reads %s by %s into an empty application, whose export is equal', async (format, step) => {
+  ])('imports %s by %s into an empty application, whose export is then equal', async (format, step) => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
         const [one, other] = [await newApplication(), await newApplication()];

@@ -6,7 +6,7 @@ import { file, header, importing } from './importing.ts';
 
 const { admin, api, run, exported } = importing();
 
-describe('import', () => {
+describe('flagmeter import', () => {
   it('counts a file at its times, in buckets of the retention', async () => {
     const { summary, failure } = await run(
       file(

@@ -47,7 +47,7 @@ describe('clientAddress', () => {
     ['fd00::0001', '198.51.100.7', '198.51.100.7'],
     ['fe80::1%eth0', '198.51.100.7', 'fe80::1'],
     ['::ffff:192.0.2.1', undefined, '192.0.2.1'],
-  ])('returns, for a connection from %s with X-Forwarded-For %j, %s', (connected, said, address) => {
+  ])('a connection from %s with X-Forwarded-For %j has the client address %s', (connected, said, address) => {
     const headers = said === undefined ? {} : { 'x-forwarded-for': said };
     expect(open('private').of(connected, headers)).toBe(address);
   });

@@ -49,7 +49,7 @@ test('a group is removed once, even if removed repeatedly', () => {
   expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);
 });
 
-test('the requested wait grows with the age of the oldest packet and stays within a minute', () => {
+test('the retry delay grows with the age of the oldest packet and stays within a minute', () => {
   const monitor = new QueueMonitor(marks);
   fill(monitor, 1, 1);
   expect(monitor.retryAfter(0)).toBe(1);
@@ -110,7 +110,7 @@ describe('QueueMonitor of several threads', () => {
     return [0, 1, 2].map((thread) => new QueueMonitor(marks, new SharedQueues(memory, thread, 100 * thread)));
   }
 
-  test('the queues of all threads count towards the marks together', () => {
+  test('the queues of all threads count towards the limits together', () => {
     const [main, one, two] = openQueues() as [QueueMonitor, QueueMonitor, QueueMonitor];
     const group = fill(one, 2, 10);
     fill(two, 2, 10);
@@ -132,7 +132,7 @@ describe('QueueMonitor of several threads', () => {
     expect(main.admits(5151)).toBe(false);
   });
 
-  test('an application gets at most half of the marks in all threads but the main one', () => {
+  test('an application gets at most half of the limits in all threads except the main thread', () => {
     const [main, one, two] = openQueues() as [QueueMonitor, QueueMonitor, QueueMonitor];
     for (const monitor of [main, one, two]) {
       fill(monitor, 1, 1, 0, 2);

@@ -88,7 +88,7 @@ describe.each(kinds)('report by $operation.service', ({ operation, route, messag
     ['deadline_exceeded', { check: refuse('deadline_exceeded') }],
     ['invalid_idempotency_key', { idempotencyKey: '' }],
     ['deadline_exceeded', { body: async () => message, check: refuse('deadline_exceeded') }],
-  ])('a report refused with %s once received is attributed to its sender', async (code, sent) => {
+  ])('a report that is received and then refused with %s is attributed to its sender', async (code, sent) => {
     const { told } = await refused(code, sent);
     expect(told).toMatchObject([{ code, route, sender, claimed: concerned }]);
   });

@@ -15,7 +15,7 @@ describe('decodeMetricsReport', () => {
     ['a counter', 5, [1, 2, 4], [7]],
     ['an observation', 6, [5], [5]],
     ['an observation', 6, [1, 2, 4], [1, 2, 4]],
-  ])('reads, from %s in field %i without a feature, with the values %j of variants, %j', (_, list, sent, values) => {
+  ])('reads %s (field %i) without a feature, with the variant values %j, as %j', (_, list, sent, values) => {
     const shift = list === 6 ? 1 : 0;
     const report = decodeMetric(list, bytesField(1 + shift, 'sales'), ...variantValues(7 + shift, ...sent));
     expect(report.values.map(({ value }) => value)).toEqual(values);

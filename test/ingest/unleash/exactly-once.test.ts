@@ -64,13 +64,13 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     {},
   ],
   [
-    'an SDK that names itself nowhere counts in full',
+    'messages of an SDK that does not name itself count in full',
     times(3, () => ({ toggles: yes(3) })),
     { checkout: { enabled: 9 } },
     {},
   ],
   [
-    'SDKs of pages count in full',
+    'messages of SDKs of pages count in full',
     times(3, (n) => ({
       ...{ toggles: yes(1), path: '/frontend/client/metrics', stop: 60 + n },
       headers: { authorization: frontend, 'unleash-sdk': 'unleash-client-node:6.12.1' },
@@ -85,7 +85,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     { possible_repeat: 7 },
   ],
   [
-    'an early SDK for Node whose response was lost counts once',
+    'the bucket of an early SDK for Node whose response was lost counts once',
     [
       { toggles: yes(5), headers: earlyNode, more: early },
       { toggles: yes(8), stop: 120, headers: earlyNode, more: early },
@@ -94,7 +94,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     { repeated: 1 },
   ],
   [
-    'the SDK for Go whose response was lost counts its variants once',
+    'the variants of an SDK for Go whose response was lost count once',
     [
       { toggles: yes(10, variants(10)), headers: sdk('go') },
       { toggles: yes(13, variants(3)), stop: 120, headers: sdk('go') },
@@ -103,7 +103,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     { repeated: 1 },
   ],
   [
-    'an interval in the headers decides about the end of a bucket',
+    'an interval in the headers determines the end of a bucket',
     [
       { toggles: yes(5), headers: { ...sdk('node'), 'unleash-interval': '10000' } },
       { toggles: yes(7), stop: 70, headers: { ...sdk('node'), 'unleash-interval': '10000' } },
@@ -113,7 +113,7 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
     { repeated: 1, possible_repeat: 1 },
   ],
   [
-    'a registration states SDK and interval',
+    'a registration states the SDK and the interval of later messages',
     [
       { path: '/client/register', more: { ...early, sdkVersion: 'unleash-client-node:5.6.1', interval: 10_000 } },
       { toggles: yes(5), stop: 60, more: early },

@@ -133,7 +133,7 @@ test('lists a period of refusals with its key, senders and end', async () => {
   expect(over.items[0]!.id).toBe(ongoing.items[0]!.id);
 });
 
-test('lists a leaked key once, and lists each note at the time to which the note refers', async () => {
+test('lists a leaked key once, and each note at the time to which the note refers', async () => {
   const { id, change, send, read } = await openShop();
   const { key } = await createKey(service.http, access, id, 'Backend');
   await send({ checkout: { on: [1] } });

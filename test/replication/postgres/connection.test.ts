@@ -120,7 +120,7 @@ describe('a transaction', () => {
     await expect(failing).rejects.toMatchObject({ code: 'sql', sqlstate: '23505' });
   });
 
-  it('never mixes with another one or with single statements', async () => {
+  it('never mixes with another transaction or with single statements', async () => {
     const connection = await table();
     const order: string[] = [];
     const one = async (name: string, a: number) =>

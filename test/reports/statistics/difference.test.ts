@@ -64,7 +64,7 @@ describe('estimateDifference', () => {
     expect(at(1000)).toBeGreaterThan(at(crowd));
   });
 
-  it('returns 0 for two certain sides', () => {
+  it('returns 0 for two sides whose rates are exactly 1', () => {
     const always = { days: Array.from({ length: 7 }, () => ({ events: 5, checks: 5 })), users: 100 };
     expect(computePValue(estimateDifference(always, always))).toBe(1);
   });

@@ -43,7 +43,7 @@ describe('the detectable difference', () => {
     );
   });
 
-  it('the difference is reached on the first day that suffices, or never', () => {
+  it('daysUntil returns the first day on which a difference is detectable, or no day', () => {
     const traffic: Traffic = {
       rate: 0.2,
       checks: 5000,

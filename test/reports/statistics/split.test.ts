@@ -20,7 +20,7 @@ describe('checkUsers', () => {
     expect(checkUsers(given, sketchError).state).toBe(state);
   });
 
-  it('reports off for no more than about 1 of 1000 correct assignments, whatever the number of users', () => {
+  it('reports a deviation for at most about 1 of 1000 correct assignments, whatever the number of users', () => {
     let off = 0;
     fc.assert(
       fc.property(fc.integer({ min: 200, max: 1_000_000 }), fc.double({ min: -2, max: 2, noNaN: true }), (users, z) => {

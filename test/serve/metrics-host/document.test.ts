@@ -69,7 +69,7 @@ describe('the OpenAPI document', () => {
     expect([...operations.keys()].sort()).toEqual(names.sort());
   });
 
-  test('names the server and the limit of its deployment', () => {
+  test('the document names the server and the body limit of its deployment', () => {
     const made = describeMetricsHost({ server: 'https://in.example/x', maxBody: 1234, maxReport: 5678 });
     expect(made['servers']).toEqual([{ url: 'https://in.example/x' }]);
     expect(JSON.stringify(made)).toContain('1234 bytes, and 5678 for reports');
@@ -79,7 +79,7 @@ describe('the OpenAPI document', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
-  test('states the credential of every operation', () => {
+  test('the document states the credential of every operation', () => {
     for (const [name, { security }] of operations) expect(security, name).toBeDefined();
   });
 });

@@ -156,7 +156,7 @@ describe('the examples of the document', () => {
     else expect(JSON.parse(text)).toEqual({ ...(expected as object), ...matchInstance(text) });
   });
 
-  test.each(samples)('$operation accepts, compressed, $name', async (sample) => {
+  test.each(samples)('$operation accepts a compressed request: $name', async (sample) => {
     const headers = { ...sample.headers, 'content-encoding': 'gzip' };
     const shop = shops.get('usual')!;
     const body = gzipSync(shop.fill(String(sample.body))) as Uint8Array<ArrayBuffer>;

@@ -92,7 +92,7 @@ const round = fc.record({
   restart: fc.boolean(),
 });
 
-test('reports of any span equal the counts, despite late packets, roll-up and retention', async () => {
+test('reports of any time range equal the counts, despite late packets, roll-up and retention', async () => {
   const span = fc.record({
     from: fc.nat({ max: 6000 }),
     length: fc.integer({ min: 1, max: 6000 }),

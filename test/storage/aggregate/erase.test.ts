@@ -89,7 +89,7 @@ test('another process finishes an interrupted erasure', async () => {
   await store.lmdb.close();
 });
 
-test('a worker keeps counting for other environments while one is removed', async () => {
+test('a worker keeps counting for other environments while one environment is removed', async () => {
   const store = temporaryUsage();
   const { write, maintain } = createAggregator(store);
   for (const environment of [10, 20]) write(wholeBatch(environment / 10, environment, now).seal());

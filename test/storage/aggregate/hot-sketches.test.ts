@@ -93,7 +93,7 @@ test.each([
   );
 });
 
-test('a known user causes no put, and a new user at most one', async () => {
+test('a known user causes no put, and a new user causes at most one put', async () => {
   const store = temporaryUsage();
   const commit = (hot: HotSketches, first: number) =>
     store.lmdb.transactionSync(() => {
@@ -108,7 +108,7 @@ test('a known user causes no put, and a new user at most one', async () => {
   expect(commit(hot, 1099)).toBeGreaterThan(0);
 });
 
-test('the users of a failed commit are new again', async () => {
+test('users of a failed commit count as new users again', async () => {
   const store = temporaryUsage();
   const hot = new HotSketches(store.sketches, roomy);
   const once = { ordinal: 1, day: 20_000, users: [5] };

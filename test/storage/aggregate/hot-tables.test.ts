@@ -41,7 +41,7 @@ function read(store: UsageTables): number[][] {
   ]);
 }
 
-test('first seen is the time of the first report, and last seen the latest reported time', async () => {
+test('the first-seen time is from the first report, and the last-seen time is the latest reported time', async () => {
   const data = temporaryDirectory();
   let store = openUsageTables(data);
   const told: [SeenMinute[], number[][]][] = [
@@ -91,7 +91,7 @@ test('first seen is the time of the first report, and last seen the latest repor
   await store.lmdb.close();
 });
 
-test('neither a failed batch nor a roll-up changes when a series was seen', async () => {
+test('a failed batch or a roll-up does not change the first-seen and last-seen times of a series', async () => {
   const store = temporaryUsage();
   const { write, maintain } = createAggregator(store);
   write(createBatch([{ ordinal: 0, minute: start + 70 }]).seal());
@@ -110,7 +110,7 @@ test('neither a failed batch nor a roll-up changes when a series was seen', asyn
   ]);
 });
 
-test('an imported message moves the first-seen time of its series back, and nothing else does', async () => {
+test('only an imported message moves the first-seen time of its series back', async () => {
   const store = temporaryUsage();
   const aggregator = createAggregator(store, 10);
   aggregator.write(

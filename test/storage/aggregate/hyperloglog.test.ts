@@ -43,9 +43,9 @@ describe('HyperLogLog.estimate', () => {
   }
 
   it.each([
-    ['identities that count up', (user: number) => hashIdentity(`user-${user}`)],
-    ['reported hashes that count up', (user: number) => hashReported(String(user))],
-    ['reported hashes far apart', (user: number) => hashReported(String(user * 65_536 - 2_147_483_648))],
+    ['users with consecutive identities', (user: number) => hashIdentity(`user-${user}`)],
+    ['users with consecutive reported hashes', (user: number) => hashReported(String(user))],
+    ['users with distant reported hashes', (user: number) => hashReported(String(user * 65_536 - 2_147_483_648))],
   ])('is within 2 %% for up to 300 000 %s', (_, hash) => {
     const sketch = new HyperLogLog();
     let next = 1;

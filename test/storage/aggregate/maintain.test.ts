@@ -89,7 +89,7 @@ function widths(store: UsageTables): number[] {
   );
 }
 
-test('every report is identical before and after the roll-up, including late data', async () => {
+test('every report, including late data, is identical before and after the roll-up', async () => {
   const when = fc.nat({ max: 4 * 1440 });
   await fc.assert(
     fc.asyncProperty(
@@ -120,7 +120,7 @@ test('every report is identical before and after the roll-up, including late dat
   );
 });
 
-test('measurements of minutes become hours, hours become days, and days are deleted', async () => {
+test('measurements are rolled up from minutes to hours and then to days, and old days are deleted', async () => {
   const store = temporaryUsage();
   const aggregator = createAggregator(store);
   const events = [0, 1, 61].map((minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));

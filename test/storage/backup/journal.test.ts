@@ -100,7 +100,7 @@ test('a backup of a running server contains everything accepted before it starte
   expect(await everythingIn(target)).toEqual(await everythingIn(data));
 });
 
-test('a restored directory has no frames, and a server begins a new journal in it', async () => {
+test('a restored directory has no journal frames, and a server begins a new journal in it', async () => {
   const { data, accept, fold, stop } = await serving();
   const file = join(dirname(data), 'backup');
   await accept();
@@ -218,7 +218,7 @@ test.each([
   await foldJournals(copy, people);
 });
 
-test('a server starts without the journal of one lane, and loses only its frames', async () => {
+test('a server starts without the journal of one lane, and loses only the frames of that journal', async () => {
   const { data, committers, accept, stop } = await serving();
   await accept();
   await committers[0]!.fold('any'); // The store has the counts of this frame, but not its people.

@@ -58,7 +58,7 @@ test('the interval after a restart starts at the latest backup', async () => {
   expect(second.names).toEqual([backupName(begin), backupName(begin + 24 * hour)]);
 });
 
-test('other files at the destination remain, and so do files whose names do not match the pattern', async () => {
+test('only backups and their leftovers are removed from the destination', async () => {
   const first = await keepFor(1);
   for (const name of ['notes.txt', 'flagmeter-old.backup', `${backupName(begin)}.99.tmp`])
     writeFileSync(join(first.folder, name), '');

@@ -18,7 +18,7 @@ import { temporaryUsage } from '../../support/temporary-usage.ts';
 const environment = 3;
 const at = (minute: number) => encodeBucket(bucketWidth.minute, minute);
 
-test('cells add up the inputs of many commits, across reopening the store', async () => {
+test('cells have the sums of many commits, even after the store is reopened', async () => {
   const data = temporaryDirectory();
   let store = openUsageTables(data);
   let { write } = createAggregator(store);

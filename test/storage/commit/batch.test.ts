@@ -35,13 +35,13 @@ test('every count reaches the disk once, with the latest time, whichever commits
   );
 });
 
-test('the example of a row is the example of the last refusal', () => {
+test('a ledger row keeps the example of the last refusal', () => {
   const totals = new LedgerTotals();
   for (const at of [2, 3, 1]) totals.add(rows[0]!, at, { detail: `at ${at}` });
   expect(totals.lines()).toEqual([{ ...rows[0], count: 3, lastAt: 3, example: { detail: 'at 3' } }]);
 });
 
-test('the number of waiting rows is limited, and existing rows keep counting', () => {
+test('the number of waiting ledger rows is limited, and existing rows keep counting', () => {
   const totals = new LedgerTotals(2);
   for (const row of [...rows, ...rows]) totals.add(row, 1);
   expect(totals.lines().map(({ hour, count }) => [hour, count])).toEqual([

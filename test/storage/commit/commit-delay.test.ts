@@ -3,7 +3,7 @@ import { openLane, turn } from '../../support/open-lane.ts';
 
 const delayed = { commitDelay: 5, commitSiblings: 4 };
 
-test('a lane without a delay sets no timer', async () => {
+test('a commit lane without a delay sets no timer', async () => {
   const { begun, send, time } = openLane();
   send(3);
   await turn();
@@ -24,7 +24,7 @@ test('the delay of a commit starts with its first packet, and later packets join
   expect(heard).toEqual([3]);
 });
 
-test('the delay ends when the last of the siblings has sent its packet', async () => {
+test('the delay ends when --commit-siblings packets wait', async () => {
   const { begun, heard, send, time } = openLane(10, delayed);
   send(3);
   await turn();
@@ -36,7 +36,7 @@ test('the delay ends when the last of the siblings has sent its packet', async (
   expect([heard, begun.length]).toEqual([[4], 1]);
 });
 
-test('a commit is not delayed for siblings that it already contains', async () => {
+test('a commit of --commit-siblings packets is not delayed', async () => {
   const { begun, send, time } = openLane(10, delayed);
   send(4);
   await turn();

@@ -49,7 +49,7 @@ test.each([1, 5, 20])('most commits are delayed at %d independent packets a mill
   expect(packets / commits).toBeGreaterThan(2 * Math.max(1, rate * commitMs));
 });
 
-test('commits are not delayed if no others join', () => {
+test('commits are not delayed if no other packets join', () => {
   const { commits, delayed } = run(new DelayTrial(), 200_000, independent(0.1));
   expect(delayed).toBeLessThan(commits / 10);
 });

@@ -26,7 +26,7 @@ function createPacket(identity: string, environment: number, ordinals: readonly 
   return batch;
 }
 
-test('exposures add up the inputs of many commits, across reopening and forgetting', async () => {
+test('exposures have the sums of many commits, even if the store is reopened or a person is forgotten', async () => {
   const exposure = fc.record({
     ordinal: fc.integer({ min: 0, max: 3 }),
     counts: fc.tuple(fc.nat(), fc.nat(), fc.nat()),

@@ -63,7 +63,7 @@ const run = fc.record({
   packets: fc.array(fc.record({ sent, wait: fc.boolean() }), { maxLength: 12 }),
 });
 
-test('the report is the naive sum for any packets, batching, number of workers and restarts', async () => {
+test('the report equals the plain sum of any packets, with any batching, number of workers and restarts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 3 }), async (runs) => {
       const data = temporaryDirectory();

@@ -22,7 +22,7 @@ test('frames and their results pass between threads unchanged', () => {
   expect(ours).toMatchObject({ settled: 2, failure: { message: 'no space left', code: 'ENOSPC' } });
 });
 
-test('a slot rejects a frame larger than its memory, and keeps the previous frame', () => {
+test('a frame slot rejects a frame larger than its memory, and keeps the previous frame', () => {
   const slot = new FrameSlot(8);
   slot.put(encodeTexts('12345', '678'));
   expect(() => slot.put(encodeTexts('12345', '6789'))).toThrow(FrameTooLarge);
@@ -57,7 +57,7 @@ test('a late notification of the previous result does not end the wait for the n
 
 const tail = (sequence: number, bytes: number) => ({ sequence, bytes, segment: 3, used: 0.25 });
 
-test('threads read the tail and the number of bytes that are not folded', () => {
+test('all threads read the tail of the journal and the number of unfolded bytes', () => {
   const ours = new JournalState();
   const theirs = new JournalState(ours.shared);
   for (const sequence of [2 ** 40, 2 ** 40 + 1, 2 ** 40 + 2]) {
@@ -68,7 +68,7 @@ test('threads read the tail and the number of bytes that are not folded', () => 
   expect(theirs.unfoldedBytes).toBe(200);
 });
 
-test('the watcher is woken for the first frame after it is armed, and for each 256 KiB', () => {
+test('the journal watcher is woken by the first frame after it is armed, and then once per 256 KiB', () => {
   const state = new JournalState();
   const wakes = [0, 1, 2].map((sequence) => {
     if (sequence === 1) state.arm();

@@ -3,7 +3,7 @@ import type { Batch } from '../../../src/storage/commit/batch.ts';
 import { CommitError } from '../../../src/storage/commit/committer.ts';
 import { openLane, turn } from '../../support/open-lane.ts';
 
-test('the packets of one iteration of the event loop are one commit', async () => {
+test('the packets of one event loop iteration are written in one commit', async () => {
   const { begun, send } = openLane();
   send(3);
   await turn();
@@ -72,7 +72,7 @@ const large = (batch: Batch) => {
   for (let record = 0; record < 20_000; record += 1) batch.counts.add(1, 1, 1, 1, 1);
 };
 
-test('a few packets with large memory are split over several commits', async () => {
+test('packets that need much memory are spread over several commits', async () => {
   const { lane, begun, heard } = openLane();
   for (let packet = 0; packet < 3; packet += 1) lane.submit(1, large);
   await turn();
@@ -162,7 +162,7 @@ test('the next batch includes the series of a failed batch', async () => {
   expect(begun[2]?.envelope.series).toEqual([]);
 });
 
-test('the monitor counts packets until they are settled', async () => {
+test('the queue monitor counts packets until they are settled', async () => {
   const { monitor, begun, send } = openLane();
   send(3);
   expect([monitor.packets, monitor.bytes]).toEqual([3, 3 * 1024]);
@@ -203,7 +203,7 @@ test('a barrier rejects if the commit it waits for fails', async () => {
   ]);
 });
 
-test('a lane is settled once earlier packets are on disk or refused, despite later ones', async () => {
+test('a commit lane is settled once earlier packets are on disk or refused, despite later packets', async () => {
   const { lane, begun, send } = openLane();
   let settled = 0;
   const settle = () => {
@@ -226,7 +226,7 @@ test('a lane is settled once earlier packets are on disk or refused, despite lat
   expect(begun).toHaveLength(3);
 });
 
-test('a lane is idle only once all packets are settled', async () => {
+test('a commit lane is idle only once all packets are settled', async () => {
   const { lane, begun, send } = openLane(1);
   let idle = false;
   send(2);

@@ -40,7 +40,7 @@ function commit(store: UsageTables, section: ReturnType<typeof ledgerSection>, l
   }
 }
 
-test('rows add up the commits and keep the last example, across failures and reopening', async () => {
+test('ledger rows have the sums of all commits and the last example, despite failures and reopening', async () => {
   const line = fc.record({
     application: fc.constantFrom(1, 2),
     hour: fc.constantFrom(now, now + 1),
@@ -82,7 +82,7 @@ test('rows add up the commits and keep the last example, across failures and reo
   );
 });
 
-test('new rows remove expired rows of the same application', async () => {
+test('new ledger rows remove expired rows of the same application', async () => {
   const store = temporaryUsage();
   const section = ledgerSection(store);
   const listHours = (application: number) => {
@@ -105,7 +105,7 @@ test('new rows remove expired rows of the same application', async () => {
   expect(listHours(2)).toEqual(old.toReversed());
 });
 
-test('the rows of an hour stay bounded if each of several threads opens its maximum', () => {
+test('the number of ledger rows of an hour stays limited if several threads each open their maximum', () => {
   const store = temporaryUsage();
   const threads = Array.from({ length: 3 }, (_, thread) => {
     const rows = new HourRows(1, now, []);

@@ -156,7 +156,7 @@ function countIn(series: EnvironmentSeries, { kind, name, variant }: CountedName
   return kind === 'variant' ? series.variant(name, variant, sink) : series[kind](name, sink);
 }
 
-test('a mirror counts names as the dictionary does, even if it learns of new series late', () => {
+test('a series mirror counts names as the dictionary does, even if it learns of new series late', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const dictionary = new EnvironmentSeries(7, limits, []);
@@ -197,13 +197,13 @@ test('a mirror counts names as the dictionary does, even if it learns of new ser
   );
 });
 
-test('a mirror throws if it counts a name that it lacks', () => {
+test('a series mirror throws if it counts a name that it lacks', () => {
   const mirror = new SeriesMirror(7, limits, []);
   expect(mirror.countsVariant('a', 'on')).toBe(false);
   expect(() => mirror.variant('a', 'on', newSink())).toThrow('lacks a series');
 });
 
-test('mirrors learn the series of opened environments until the environments are forgotten', () => {
+test('series mirrors learn the series of opened environments until the environments are forgotten', () => {
   const mirrors = new SeriesMirrors(limits);
   const first: NewSeries = { environment: 7, ordinal: 0, name: ['a', 'on'] };
   mirrors.learn([first]);

@@ -157,7 +157,7 @@ describe('JournalReader over six frames in three segments', () => {
     expect(() => replay(journal)).toThrow(`${third} at offset 7120: expected frame 6, found frame 9`);
   });
 
-  it('ends at a frame of another journal, although it is in its place', () => {
+  it('ends at a frame of another journal, even if the frame is at the expected offset', () => {
     const { disk, journal } = writeFrames(1);
     const other = { files: new LossyDisk(() => 0), id: Buffer.alloc(16, 2), segmentSize };
     appendFrames(other, new JournalWriter(other, 0), 1, 2);

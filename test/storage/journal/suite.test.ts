@@ -78,7 +78,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(() => files.rename('a', 'b')).toThrow('ENOENT');
     });
 
-    it('an open file knows whether its path still leads to it', () => {
+    it('an open file detects that its path no longer leads to the file', () => {
       const file = write('a', 'x');
       file.checkPlace();
       write('b', 'y');
@@ -150,7 +150,7 @@ describe.each<[string, () => JournalFiles]>([
       },
     );
 
-    it('refuses a frame while no spare is ready, and accepts it afterwards', () => {
+    it('refuses a frame while no spare segment is ready, and accepts it afterwards', () => {
       const writer = new JournalWriter(journal, 0);
       append(writer, 1, 2);
       expect(() => append(writer, 3, 3)).toThrow('has no spare segment');
@@ -186,7 +186,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(files.list().sort()).toEqual(['0000000004.segment', 'spare-0000000003']);
     });
 
-    it('keeps three spares', () => {
+    it('keeps three spare segments', () => {
       const writer = new JournalWriter(journal, 0);
       for (let frame = 1; frame < 14; frame++, prepare()) append(writer, frame, frame);
       recycle(journal, 13);
@@ -196,7 +196,7 @@ describe.each<[string, () => JournalFiles]>([
       writer.close();
     });
 
-    it('replaces spares of another size, and continues after segments of another size', () => {
+    it('replaces spare segments of another size, and continues after segments of another size', () => {
       append(new JournalWriter(journal, 0), 1, 2);
       prepare();
       journal = { ...journal, segmentSize: 16_384 };

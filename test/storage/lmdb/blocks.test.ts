@@ -18,7 +18,7 @@ import {
 const counts = fc.record({ checks: fc.nat(), used: fc.nat(), viewed: fc.nat() });
 const block = fc.array(fc.option(counts, { nil: undefined }), { minLength: cellsPerBlock, maxLength: cellsPerBlock });
 
-test('reads a block unchanged', () => {
+test('a block is read back unchanged', () => {
   const encoder = new BlockEncoder(countsCodec);
   fc.assert(
     fc.property(block, (cells: Block<Counts>) => {

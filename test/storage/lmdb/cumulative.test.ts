@@ -154,7 +154,7 @@ describe('a message of an SDK that repeats buckets', () => {
       [['possible_repeat', 1]],
     ],
     [
-      'notes values that resemble the last ones of an SDK that repeats them under another start',
+      'notes values that resemble the previous values of an SDK that repeats values under another start',
       [
         [{ sales: 4 }, 0, { repeats: repeats.values }],
         [{ sales: 3 }, interval, { repeats: repeats.values }],
@@ -216,7 +216,7 @@ describe('a registration', () => {
   });
 });
 
-test('the amounts of two names of one series in a message are added', () => {
+test('the amounts of two names that share a series in a message are added', () => {
   const store = openStore();
   const [ref] = store.flattenTotals({ 'a/yes': 0 });
   const twice = (one: number, other: number) => [ref!, opensFeature, one, ref!, opensFeature, other];
@@ -236,7 +236,7 @@ test('messages are forgotten after their lifetime, which each later message exte
   expect(store.rows()).toBe(2 + 1);
 });
 
-test('an application with too many messages forgets its oldest start, and no message of another application', async () => {
+test('an application with too many messages forgets only its own message with the oldest start', async () => {
   const store = temporaryUsage();
   const totals = new CumulativeTotals(store.cumulative, 10);
   const of = (application: number, begun: number) =>

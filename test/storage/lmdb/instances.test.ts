@@ -73,7 +73,7 @@ test('replacing an id does not extend its lifetime', async () => {
   expect(findEnd(store, 'ann', 1)).toBe(start + ttl);
 });
 
-test('two ids minted for one identity in one transaction are linked', async () => {
+test('each of several ids minted for one identity in one transaction replaces the id before it', async () => {
   const store = temporaryUsage();
   transact(store, () => {
     for (const n of [1, 2, 3]) mint(store, 'ann', n);

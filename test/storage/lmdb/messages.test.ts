@@ -32,7 +32,7 @@ test('messages are read in order of time after a restart', async () => {
   await store.lmdb.close();
 });
 
-test('a forgotten message is deleted, and no other message of its time', async () => {
+test('a forgotten message is deleted, but no other message with the same time', async () => {
   const store = temporaryUsage();
   const put = (...messages: MessageChange[]) => store.lmdb.transactionSync(() => putMessages(store, messages));
   put(message(1, 1000), message(2, 1000), message(1, 2000));

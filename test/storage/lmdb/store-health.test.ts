@@ -70,7 +70,7 @@ test('any other failure ends the process, once', () => {
 test.each([
   [1000, [1, 999, 1000, 2500], [1000, 2500]],
   [0, [1, 1e6], []],
-])('a threshold of %s ms marks, among commits of %j ms, %j as slow', (fromMs, taken, slow) => {
+])('the threshold %s ms and commits of %j ms lead to the slow commits %j', (fromMs, taken, slow) => {
   const lines: unknown[] = [];
   const log = { warn: (msg: string, fields = {}) => void lines.push({ msg, ...fields }) };
   const watch = new CommitWatch('usage', { fromMs, log });

@@ -55,7 +55,7 @@ export function formPage(services: PageServices, request: Request, { client, red
   };
 }
 
-/** The page of a request. A provider returns the browser to it. */
+/** The page of a request, to which a provider later returns the browser. */
 export function findPage({ path }: Request): AttemptPage {
   return pages.find((page) => path.endsWith(`/${page}`)) ?? 'authorize';
 }

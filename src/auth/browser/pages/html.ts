@@ -4,7 +4,7 @@ import { replaceActive } from '../../../contract/escaping.ts';
 export class Html {
   readonly text: string;
 
-  /** @param text of which every part is escaped or our own */
+  /** @param text HTML in which every part is either escaped or written by us */
   constructor(text: string) {
     this.text = text;
   }

@@ -63,7 +63,10 @@ export function continueWithPage(name: string, email: string, address: string, c
   return continueWith(name, address, task, cookie);
 }
 
-/** Leads to a provider by a link. The `form-action` of the page could block a redirect after a form. */
+/**
+ * A page that leads to a provider by a hyperlink. If a form led there, the `form-action` of the page could block the
+ * redirect.
+ */
 function continueWith(name: string, address: string, task: Html, cookie?: string): HttpResponse {
   const title = `Continue with ${name}`;
   return pageResponse({

@@ -63,7 +63,10 @@ async function handleCallback(
   }
 }
 
-/** Checks a provider's response. Counts failures per address, because each costs a request and an audit log entry. */
+/**
+ * Checks a provider's response. Counts failures per address, because each failure costs a request and an audit log
+ * entry.
+ */
 async function prove(
   services: SsoServices,
   request: Request,

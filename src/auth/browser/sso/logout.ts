@@ -94,7 +94,8 @@ const lifetimeSeconds = 600;
 const longestId = 255;
 
 /**
- * Ends the sign-ins of a session at a provider, and their sessions here (OpenID Connect Back-Channel Logout 1.0).
+ * Ends the sign-ins that came from a session at a provider, and the sessions of these sign-ins (OpenID Connect
+ * Back-Channel Logout 1.0).
  * @throws {OAuthError} `invalid_request` if the logout token is not valid
  */
 export async function logOutFromProvider(

@@ -5,7 +5,7 @@ type WebAuthn = typeof import('@simplewebauthn/server');
 
 let loading: Promise<WebAuthn> | undefined;
 
-/** Loads the library on first use, because the library takes some memory. */
+/** Loads the WebAuthn library on first use, because it takes some memory. */
 export function loadWebAuthn(): Promise<WebAuthn> {
   loading ??= load();
   return loading;
@@ -84,7 +84,7 @@ export function readChallenge(sent: SentCredential): string {
 
 /**
  * True if the page was in a frame of another site (WebAuthn §7.1 step 10, §7.2 step 14). Our pages forbid frames. The
- * library accepts such a registration, and such a sign-in from a browser that does not name the site.
+ * library accepts a registration in a frame, and a sign-in in a frame if the browser does not name the other site.
  */
 export function isFramed(sent: SentCredential): boolean {
   const { crossOrigin = false, topOrigin } = parseClientData(sent);

@@ -79,7 +79,7 @@ export function ZoneDialog({ onClose }: { readonly onClose: () => void }) {
       <Form onSubmit={submit} submit="Use" done="Time zone changed" onCancel={onClose}>
         <ZoneField value={format.zone} />
         <label class="check">
-          <input type="checkbox" name="keep" checked /> Use this time zone on all pages
+          <input type="checkbox" name="keep" checked /> Use on all pages
         </label>
       </Form>
     </Dialog>

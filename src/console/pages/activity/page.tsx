@@ -245,7 +245,10 @@ interface Feed {
 }
 
 interface FeedState {
-  /** Items by id. A later response replaces an item, such as refusals that have ended. */
+  /**
+   * Items by id. An item of a later response replaces the item with the same id, for example a longer period of
+   * refusals.
+   */
   readonly items: ReadonlyMap<string, ActivityItem>;
   readonly cursor: string | null;
   readonly loading: boolean;

@@ -199,7 +199,7 @@ type Last = Pick<Total, 'value' | 'at'>;
 
 export class LatestTotals {
   readonly #store: Pick<UsageTables, 'totals'>;
-  /** Latest totals by application and digest. The store has a total only after it has folded it. */
+  /** Latest totals by application and digest. The store has a total only once the total is folded. */
   #recent = new Map<string, Last>();
   /** Earlier totals. Forgetting all earlier totals together is cheaper than forgetting the oldest total each time. */
   #earlier = new Map<string, Last>();
@@ -208,7 +208,7 @@ export class LatestTotals {
     this.#store = store;
   }
 
-  /** Remembers a total. @param hasStart true if its sender states a start of counting @returns the note about it */
+  /** Remembers a total. @param hasStart true if its sender states a start of counting @returns the note, if any */
   add(total: Total, hasStart: boolean): LedgerNote | undefined {
     const { value, at, fresh } = total;
     const key = `${total.application} ${Buffer.from(total.digest).toString('latin1')}`;

@@ -186,14 +186,14 @@ class Acceptances {
 
 /**
  * True if a page of this origin may read the reason of a refusal. While the application is unknown, any page may read
- * it. Otherwise only pages of its own origins may.
+ * it. Otherwise only pages of the application's origins may.
  */
 function isReadable({ code, status }: Refusal, origin: string | undefined, holder: KeyHolder | undefined): boolean {
   if (code !== 'unknown_environment') return status !== 403;
   return origin !== undefined && holder?.allowsOrigin(origin) === true;
 }
 
-/** The thread that owns data that a packet can need, as seen by other threads. */
+/** The thread that owns the data for some packets, as seen by other threads. */
 export interface Owner {
   /** Applies all changes that the owner has announced. Some changes can be newer than the head of a request. */
   catchUp(): void;

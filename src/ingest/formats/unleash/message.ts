@@ -193,8 +193,9 @@ function timeIn(fields: Fields | undefined, field: string, notes: Notes, ...path
 }
 
 /**
- * Adds the checks of a flag: all checks that found it enabled and disabled, and the checks of each variant, which are
- * included in them. A message has many flags, so their paths are joined only for notes.
+ * Adds the checks of a flag: the checks that found the flag enabled, the checks that found it disabled, and the checks
+ * of each variant. The first two include the checks of all variants. A message has many flags, so their paths are
+ * joined only for notes.
  */
 function addChecks(
   all: Checks[],

@@ -122,10 +122,7 @@ async function measureRound(
   note(
     `round ${roundNumber}: p99 alone ${round(alone.result.p99, 2)} ms, during ${copies.length} backups ${round(beside.result.p99, 2)} ms`,
   );
-  return {
-    ...{ alone: alone.result, beside: beside.result, copies },
-    ...{ grownAlone: alone.bytes, grownBeside: beside.bytes },
-  };
+  return { alone: alone.result, beside: beside.result, copies, grownAlone: alone.bytes, grownBeside: beside.bytes };
 }
 
 async function grown<T>({ data }: Service, run: () => Promise<T>): Promise<{ result: T; bytes: number }> {

@@ -33,7 +33,8 @@ export interface ReplicaFigures {
   readonly reloadMiBPerSecond: number;
 }
 
-const [series, environment] = [10_000, 1];
+const series = 10_000;
+const environment = 1;
 const firstMinute = Math.floor(Date.UTC(2026, 0, 1) / 60_000);
 
 /** Measures a replica in a separate directory. @param hours hours of 10 000 series in the snapshot */

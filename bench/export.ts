@@ -91,8 +91,11 @@ const lineEnd = 10;
 /** Reads an export as it arrives, and discards it. */
 async function drain(url: string, authorization: string, pid: number): Promise<Figures> {
   const before = ownMb(pid);
-  let [most, lines, bytes] = [before, 0, 0];
-  const [began, cpuBefore] = [performance.now(), cpuSeconds(pid)];
+  let most = before;
+  let lines = 0;
+  let bytes = 0;
+  const began = performance.now();
+  const cpuBefore = cpuSeconds(pid);
   const watch = setInterval(() => {
     most = Math.max(most, ownMb(pid));
   }, 100);

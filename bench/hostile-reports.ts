@@ -120,7 +120,9 @@ async function measure(
   for (const answer of (await sending).flat()) answers[answer] = (answers[answer] ?? 0) + 1;
   if (Object.keys(report.errors).length > 0) note(`not accepted: ${JSON.stringify(report.errors)}`);
   const measured = {
-    ...{ name, known, answers },
+    name,
+    known,
+    answers,
     p50Ms: round(report.p50, 1),
     p99Ms: round(report.p99, 1),
     peakRssMb: round(peakRssMb(hostile.pid), 0),

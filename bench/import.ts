@@ -69,9 +69,13 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
     if (JSON.parse(ended.stdout).imported !== rows) throw new Error(`Rows are missing: ${ended.stdout}`);
     noteErrors('packets', refused === 0 ? {} : { refused });
     return {
-      ...{ rows, seconds: round(seconds, 1), rowsPerSecond: round(rows / seconds) },
+      rows,
+      seconds: round(seconds, 1),
+      rowsPerSecond: round(rows / seconds),
       serverCpuSeconds: round(Math.max(0.01, cpuSeconds(service.pid) - cpuBefore), 2),
-      ...{ beforeMb: round(beforeMb), peakRssMb: round(peakRssMb(service.pid)), ...packets },
+      beforeMb: round(beforeMb),
+      peakRssMb: round(peakRssMb(service.pid)),
+      ...packets,
     };
   } finally {
     await stop(service);
@@ -99,7 +103,9 @@ async function writeHistory(path: string, features: number, days: number): Promi
 function watch(http: string, pid: number, key: string) {
   const sender = openSender(http);
   const latencies: number[] = [];
-  let [refused, most, isOver] = [0, 0, false];
+  let refused = 0;
+  let most = 0;
+  let isOver = false;
   const send = async () => {
     while (!isOver) {
       const began = performance.now();

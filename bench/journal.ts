@@ -26,9 +26,13 @@ export const journal: Benchmark = {
       const large = measureAppends(place, 100_000, Math.ceil(options.appends / 10));
       const { frames, ...replay } = measureReplay(place);
       const result = {
-        ...{ smallUs: small.us, smallPerSecond: small.perSecond },
-        ...{ largeUs: large.us, largePerSecond: large.perSecond },
-        ...{ replayMs: replay.full, lastFrameMs: replay.last, checksumMbPerSecond: measureChecksum() },
+        smallUs: small.us,
+        smallPerSecond: small.perSecond,
+        largeUs: large.us,
+        largePerSecond: large.perSecond,
+        replayMs: replay.full,
+        lastFrameMs: replay.last,
+        checksumMbPerSecond: measureChecksum(),
       };
       show(options.json, result, [
         ['append', 'p50', 'per second'],

@@ -54,10 +54,7 @@ export async function measureMemory(
   await pause(settleMs);
   const idle = rssMb(service.pid);
   const packets = createPackets(thousandSeries, service.key);
-  const sent = await sendPackets(service.http, packets, {
-    ...{ connections, limit },
-    ...{ warmupSeconds: 0, seconds: 3_600 },
-  });
+  const sent = await sendPackets(service.http, packets, { connections, limit, warmupSeconds: 0, seconds: 3_600 });
   const resident = { idle, after: rssMb(service.pid), peak: peakRssMb(service.pid) };
   await verifyCounts(service, packets, sent.accepted, since);
   await stop(service);

@@ -16,7 +16,8 @@ const time = '2026-01-31T11:59:00.000000Z';
 function createRequest(records: number, since: Date) {
   const counts = new Map<string, [number, number, number]>();
   const events = Array.from({ length: records }, (_, at) => {
-    const [feature, variant] = [`feature-${at % features}`, at % (2 * features) < features ? 'on' : 'off'];
+    const feature = `feature-${at % features}`;
+    const variant = at % (2 * features) < features ? 'on' : 'off';
     const series = `${feature}/${variant}`;
     counts.set(series, [(counts.get(series)?.[0] ?? 0) + 1, 0, 0]);
     return evaluation(

@@ -99,8 +99,13 @@ async function measure(options: Options): Promise<void> {
   );
   const [host, port] = service.http.split(':') as [string, string];
   await load({
-    ...{ host, port: Number(port), requests: createRequests(options.flags, key, service.http), connections: 4 },
-    ...{ rate: options.rate, seconds: options.seconds, warmupSeconds: 0 },
+    host,
+    port: Number(port),
+    requests: createRequests(options.flags, key, service.http),
+    connections: 4,
+    rate: options.rate,
+    seconds: options.seconds,
+    warmupSeconds: 0,
   });
   ending.abort();
   await Promise.all(open);

@@ -70,9 +70,11 @@ async function measure(
     flushes: opened.reduce((sum, { state }) => sum + state.tail.sequence, 0),
     at: performance.now(),
   });
-  const [before, cpu] = [read(), process.cpuUsage()];
+  const before = read();
+  const cpu = process.cpuUsage();
   await pause(seconds * 1000);
-  const [after, { user, system }] = [read(), process.cpuUsage(cpu)];
+  const after = read();
+  const { user, system } = process.cpuUsage(cpu);
   Atomics.store(stop, 0, 1);
   await Promise.all(ended);
   await Promise.all(opened.map((journal) => journal.close()));
@@ -80,7 +82,9 @@ async function measure(
   const elapsed = (after.at - before.at) / 1000;
   const perSecond = (name: 'packets' | 'commits' | 'flushes') => Math.round((after[name] - before[name]) / elapsed);
   return {
-    ...{ packets: perSecond('packets'), commits: perSecond('commits'), flushes: perSecond('flushes') },
+    packets: perSecond('packets'),
+    commits: perSecond('commits'),
+    flushes: perSecond('flushes'),
     ms: round((1000 * elapsed * workers.length) / (after.commits - before.commits), 2),
     cpuUs: round((user + system) / (after.packets - before.packets), 1),
   };

@@ -23,9 +23,11 @@ export interface History {
 export const variants = ['on', 'off', 'control'] as const;
 
 /** Number of flags that have separate users, and number of their users per day. */
-export const [flagsWithUsers, usersPerDay] = [40, 200];
+export const flagsWithUsers = 40;
+export const usersPerDay = 200;
 
-const [hourMs, dayMs] = [3_600_000, 86_400_000];
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 const senders = ['web/2.3', 'web/2.4', 'api/1.9', 'jobs/7', 'ios/5.1'];
 
 /** Returns the numbers of an application and of its environments. The service must not be running. */
@@ -88,8 +90,14 @@ function counted(history: History, buckets: readonly number[], hour: number, isN
   if (!isNewHour) return batch;
   for (const userAgent of senders) {
     const subject = encodeDimensions({
-      ...{ environment, transport: 'http', route: 'telemetry', outcome: 'accepted', status: 202 },
-      ...{ code: null, userAgent, instance: null },
+      environment,
+      transport: 'http',
+      route: 'telemetry',
+      outcome: 'accepted',
+      status: 202,
+      code: null,
+      userAgent,
+      instance: null,
     });
     batch.ledger.add({ application, hour, subject }, hour * hourMs);
   }
@@ -102,7 +110,8 @@ function addUsers(batch: Batch, { environment, flags }: History, hour: number): 
   for (let flag = 0; flag < Math.min(flags, flagsWithUsers); flag += 1) {
     for (let user = 0; user < usersPerDay; user += 1) {
       const seed = (user % 2 === 0 ? user : user + hour) * 2_654_435_761 + flag;
-      const [high, low] = [mix(seed), mix(seed + 1)];
+      const high = mix(seed);
+      const low = mix(seed + 1);
       const ordinal = flag * variants.length + (user % variants.length);
       batch.users.add(seriesRef(environment, ordinal), hour * 60, high, low);
       batch.users.add(seriesRef(environment, environmentOrdinal), hour * 60, high, low);

@@ -33,8 +33,12 @@ export function createBuckets(features: number, perMessage: number, run: string)
         counts.set(`${feature}/${variant}`, [checks, 0, 0]);
     }
     const body = {
-      ...{ appName: 'billing', instanceId: `billing-${sender}`, connectionId: `${run}-${sender}` },
-      ...{ sdkVersion: 'unleash-client-node:6.12.1', platformName: 'node', platformVersion: 'v22.12.0' },
+      appName: 'billing',
+      instanceId: `billing-${sender}`,
+      connectionId: `${run}-${sender}`,
+      sdkVersion: 'unleash-client-node:6.12.1',
+      platformName: 'node',
+      platformVersion: 'v22.12.0',
       bucket: { start, stop, toggles },
     };
     return { body: JSON.stringify(body), counts };

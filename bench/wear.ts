@@ -175,7 +175,12 @@ export async function measure(trial: Trial, kind: Kind, rate: number, options: W
     note(`OTHER WRITES to ${device}: ${round(idle!.bytes / 1e3 / options.idle)} kB/s with the service idle`);
   }
   return {
-    ...{ kind, offered: rate, name, perSecond: round(rps), p50Ms: round(p50, 2), p99Ms: round(p99, 2) },
+    kind,
+    offered: rate,
+    name,
+    perSecond: round(rps),
+    p50Ms: round(p50, 2),
+    p99Ms: round(p99, 2),
     diskKb: perPacket(disk && disk.bytes / 1000),
     writes: perPacket(disk?.writes, 3),
     flushes: perPacket(disk?.flushes, 3),

@@ -34,10 +34,7 @@ export function readOptions(args: string[]): Options {
   const yes = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
     args,
-    options: {
-      ...{ minutes: text, seed: text, rounds: text, only: text, binary: text, folder: text },
-      ...{ alone: yes, stop: yes },
-    },
+    options: { minutes: text, seed: text, rounds: text, only: text, binary: text, folder: text, alone: yes, stop: yes },
   });
   const only = (values.only ?? '').split(',').filter((name) => name !== '');
   const unknown = only.find((name) => !faults.has(name));

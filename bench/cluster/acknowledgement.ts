@@ -16,11 +16,14 @@ export async function acknowledgement(
   stage: Stage,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
 ): Promise<Figure[]> {
-  const [single, node] = [await stage.single(), await (await stage.cluster()).node()];
+  const single = await stage.single();
+  const node = await (await stage.cluster()).node();
   const drive = async (service: Service, rate?: number): Promise<Driven> => {
     const before = cpuSeconds(service.pid);
     const report = await sendPackets(service.http, createPackets(ingestMix, service.key), {
-      ...{ connections: 64, seconds, warmupSeconds: Math.min(1, seconds / 5) },
+      connections: 64,
+      seconds,
+      warmupSeconds: Math.min(1, seconds / 5),
       ...(rate === undefined ? {} : { rate }),
     });
     return { ...report, cpuUs: ((cpuSeconds(service.pid) - before) * 1e6) / report.requests };

@@ -27,7 +27,10 @@ export async function backlog(
   await stage.postgres.start();
   const back = performance.now();
   const counting = sendPackets(node.http, createPackets(ingestMix, node.key), {
-    ...{ connections: 16, seconds: 10, warmupSeconds: 0, rate: 1000 },
+    connections: 16,
+    seconds: 10,
+    warmupSeconds: 0,
+    rate: 1000,
   });
   const query = {
     environment: 'Production',

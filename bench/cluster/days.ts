@@ -47,9 +47,7 @@ async function report(node: Service, series: number, time: Date): Promise<void> 
   const features = Array.from({ length: Math.ceil(series / variants) }, (_, at) => `feature-${at}`);
   for (let at = 0; at < features.length; at += featuresOfReport) {
     const stats = features.slice(at, at + featuresOfReport).map((feature) => ({ feature, variantStats: counts }));
-    const message = encode('Usage.FeatureStat', {
-      ...{ appKey, environment: 'Production', time: time.toISOString(), stats },
-    });
+    const message = encode('Usage.FeatureStat', { appKey, environment: 'Production', time: time.toISOString(), stats });
     const { code, details } = await call(client, '/Usage.Usage/SendStats', message);
     if (code !== 0) throw new Error(`A report was refused: ${details}`);
   }

@@ -24,7 +24,8 @@ export async function growth(
     const { entries, bytes } = measured.at(-1)!;
     note(`${rate} packets/s: ${entries.toFixed(2)} entries and ${bytes.toFixed(0)} bytes a second in the log`);
   }
-  const [least, most] = [measured[0]!, measured.at(-1)!];
+  const least = measured[0]!;
+  const most = measured.at(-1)!;
   return [
     ...measured.map(({ rate, bytes }) => told(`bytes a second in the log at ${rate} packets/s`, bytes, 'B')),
     atMost(`bytes at ${most.rate} packets/s, relative to ${least.rate} packets/s`, most.bytes / least.bytes, 1.5),

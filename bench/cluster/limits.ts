@@ -33,7 +33,9 @@ interface Inputs {
   readonly walOfNode: number;
 }
 
-const [series, cellsOfDelta, appenders] = [10_000, 1000, 4];
+const series = 10_000;
+const cellsOfDelta = 1000;
+const appenders = 4;
 /** Cells per second of each node: 10 000 series, all active every 5 seconds. */
 const load = 2000;
 const firstMinute = 29_000_000;

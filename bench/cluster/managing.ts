@@ -49,7 +49,8 @@ export async function changes(stage: Stage, options: Options): Promise<Figure[]>
   const nodes = [await cluster.node(), await cluster.node()] as const;
   await declareFeatures(nodes[0]);
   const control = await openControl((await stage.cluster()).url, options);
-  const [reads, beside] = [await control.reads(), await control.readsWithChanges()];
+  const reads = await control.reads();
+  const beside = await control.readsWithChanges();
   const inProcess: RateMeasurement[] = [];
   const afterReads: RateMeasurement[] = [];
   const overHttp: RateMeasurement[] = [];

@@ -20,7 +20,8 @@ export async function shipping(
   { series, seconds }: { readonly series: number; readonly seconds: number },
 ): Promise<Figure[]> {
   const cluster = await stage.cluster();
-  const [single, node] = [await stage.single(), await cluster.node()];
+  const single = await stage.single();
+  const node = await cluster.node();
   const visible = await untilVisible(cluster, node, series);
   const alone = await measure(single, series, seconds);
   const within = await measure(node, series, seconds);
@@ -39,11 +40,15 @@ async function measure(service: Service, series: number, seconds: number): Promi
   const [host, port] = service.http.split(':') as [string, string];
   const before = cpuSeconds(service.pid);
   const [, health] = await Promise.all([
-    sendRequests(service.http, requests, {
-      ...{ connections: 4, seconds, warmupSeconds: 0, rate: requests.length / 5 },
-    }),
+    sendRequests(service.http, requests, { connections: 4, seconds, warmupSeconds: 0, rate: requests.length / 5 }),
     load({
-      ...{ host, port: Number(port), connections: 1, seconds, warmupSeconds: 1, rate: 200, status: 200 },
+      host,
+      port: Number(port),
+      connections: 1,
+      seconds,
+      warmupSeconds: 1,
+      rate: 200,
+      status: 200,
       requests: [`GET /healthz HTTP/1.1\r\nHost: ${service.http}\r\n\r\n`],
     }),
   ]);
@@ -70,7 +75,9 @@ async function untilVisible(cluster: StagedPostgres, node: Service, series: numb
 
 /** Waits until no more entries arrive. @returns arrival time of the last entry (`performance.now()`) */
 export async function untilShipped(cluster: StagedPostgres): Promise<number> {
-  let [last, same, at] = ['', 0, 0];
+  let last = '';
+  let same = 0;
+  let at = 0;
   await until(
     async () => {
       const [row] = await cluster.query<{ now: string }>(

@@ -61,8 +61,11 @@ const wearFigures: readonly Figure<WearRun>[] = [
 ];
 
 const wearOptions = ({ seconds }: CompareOptions) => ({
-  ...{ siblings: 100, people: Math.ceil(20_000 * seconds), connections: 256 },
-  ...{ seconds: 2.5 * seconds, idle: 0.25 },
+  siblings: 100,
+  people: Math.ceil(20_000 * seconds),
+  connections: 256,
+  seconds: 2.5 * seconds,
+  idle: 0.25,
 });
 
 /** Disk and CPU of packets at fixed rates. */

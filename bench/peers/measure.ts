@@ -64,9 +64,13 @@ export async function measurePeers(peers: readonly Peer[], plan: PeerPlan): Prom
       const each = { peer, running, checks };
       const half = await drive(each, plan, Math.max(1, rps / 2));
       figures.push({
-        ...{ name: running.name, uniqueUsers: peer.uniqueUsers },
-        ...{ rps: round(rps), p50Ms: round(half.p50, 2), p99Ms: round(half.p99, 2) },
-        ...{ cpuUs: round((cpu * 1e6) / requests), rssMb: round(memory) },
+        name: running.name,
+        uniqueUsers: peer.uniqueUsers,
+        rps: round(rps),
+        p50Ms: round(half.p50, 2),
+        p99Ms: round(half.p99, 2),
+        cpuUs: round((cpu * 1e6) / requests),
+        rssMb: round(memory),
         durability: running.counts && (await measureDurability(each, running.counts, plan)),
       });
     }
@@ -90,7 +94,7 @@ async function drive(driven: Driven, { connections, seconds }: PeerPlan, rate?: 
   const report = await sendRequests(
     running.http,
     requests.map(({ text }) => text),
-    { ...timing, ...{ status: peer.status, ...(peer.time && { time: peer.time }), ...(rate && { rate }) } },
+    { ...timing, status: peer.status, ...(peer.time && { time: peer.time }), ...(rate && { rate }) },
   );
   driven.checks += checksIn(report, requests);
   return report;
@@ -107,7 +111,11 @@ async function measureDurability(driven: Driven, counts: PeerCounts, plan: PeerP
   if (stored !== driven.checks) note(`WRONG COUNTS of ${running.name}: accepted ${driven.checks}, stored ${stored}`);
   const retried = counts.retried();
   await sendRequests(running.http, [retried.text], {
-    ...{ connections: 1, warmupSeconds: 0, seconds: 10, limit: 2, status: peer.status },
+    connections: 1,
+    warmupSeconds: 0,
+    seconds: 10,
+    limit: 2,
+    status: peer.status,
   });
   const before = await settled(counts, stored + 2 * retried.checks);
   const accepted = await killUnderLoad(driven, counts, plan);
@@ -130,9 +138,14 @@ async function killUnderLoad({ peer, running }: Driven, counts: PeerCounts, plan
   const [host, port] = running.http.split(':') as [string, string];
   const requests = running.requests();
   const report = load({
-    ...{ host, port: Number(port), requests: requests.map(({ text }) => text) },
-    ...{ connections: plan.connections, warmupSeconds: 0, seconds: 2 * killAfter(plan) },
-    ...{ status: peer.status, ...(peer.time && { time: peer.time }) },
+    host,
+    port: Number(port),
+    requests: requests.map(({ text }) => text),
+    connections: plan.connections,
+    warmupSeconds: 0,
+    seconds: 2 * killAfter(plan),
+    status: peer.status,
+    ...(peer.time && { time: peer.time }),
   });
   await Bun.sleep(killAfter(plan) * 1000);
   await counts.kill();

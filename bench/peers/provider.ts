@@ -17,7 +17,9 @@ export const provider: Peer = {
     const started = await startProcess('node', [script, clientId, clientSecret], { NODE_ENV: 'production' });
     return {
       name: `oidc-provider ${versionIn(root, 'oidc-provider')}`,
-      ...{ http: started.http, pid: started.pid, counts: undefined },
+      http: started.http,
+      pid: started.pid,
+      counts: undefined,
       processes: () => [started.pid],
       requests: () => [
         { text: tokenRequest(started.http, credentials, { path: '/token', scope: 'flagmeter' }), checks: 0 },

@@ -80,11 +80,13 @@ function unleashPeer({ status, flags, requests }: Kind): Peer {
 
 function frontendRequest(http: string, features: Record<string, Record<string, number[]>>): string {
   const toggles = Object.entries(features).map(([feature, { on, off }]) => {
-    const [yes = 0, no = 0] = [on?.[0], off?.[0]];
+    const yes = on?.[0] ?? 0;
+    const no = off?.[0] ?? 0;
     return [feature, { yes, no, variants: { on: yes, off: no } }];
   });
   const body = JSON.stringify({
-    ...{ appName: 'shop', instanceId: 'page' },
+    appName: 'shop',
+    instanceId: 'page',
     bucket: { start, stop: new Date().toISOString(), toggles: Object.fromEntries(toggles) },
   });
   return [

@@ -30,10 +30,8 @@ async function checkFeatures(round: Round, node: ServiceNode): Promise<void> {
   const items = await readAll<{ name: string }>(round, node, path);
   const shown = new Set(items.map(({ name }) => name).filter((name) => name.startsWith(`${environment}-`)));
   for (const name of new Set(round.changes.map((change) => change.name))) {
-    const [declared, deleted] = [
-      findOutcome(round, 'feature.declared', name),
-      findOutcome(round, 'feature.deleted', name),
-    ];
+    const declared = findOutcome(round, 'feature.declared', name);
+    const deleted = findOutcome(round, 'feature.deleted', name);
     const must = declared === 'accepted' && deleted === 'refused';
     const mustNot = declared === 'refused' || deleted === 'accepted';
     const isThere = shown.has(name);
@@ -54,7 +52,8 @@ async function checkAudit(round: Round, node: ServiceNode, began: number): Promi
   const entries = await readAll<{ action: string; target: { name: string } }>(round, node, path);
   for (const { action, name, outcome } of round.changes) {
     const times = entries.filter((entry) => entry.action === action && entry.target.name === name).length;
-    const [least, most] = [outcome === 'accepted' ? 1 : 0, outcome === 'refused' ? 0 : 1];
+    const least = outcome === 'accepted' ? 1 : 0;
+    const most = outcome === 'refused' ? 0 : 1;
     if (times < least || times > most)
       round.journal.violation(
         `${node.name}: the audit log has ${action} of ${name} ${times} times; the change was ${outcome}`,

@@ -74,6 +74,7 @@ function checkUsers(round: Round, { node, usage }: Reports): void {
 function difference(a: string, b: string): string {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;
-  const [from, to] = [Math.max(0, at - 60), at + 60];
+  const from = Math.max(0, at - 60);
+  const to = at + 60;
   return `${a.slice(from, to)} against ${b.slice(from, to)}`;
 }

@@ -41,7 +41,8 @@ export class Digits {
       return [`the sum ${sum} is more than ${this.#requests.length} requests can add up to`];
     return this.#requests.flatMap(({ outcome, at = 0 }, index) => {
       const times = timesIn(sum, index);
-      const [least, most] = [outcome === 'accepted' && at < through ? 1 : 0, outcome === 'refused' ? 0 : 1];
+      const least = outcome === 'accepted' && at < through ? 1 : 0;
+      const most = outcome === 'refused' ? 0 : 1;
       if (times >= least && times <= most) return [];
       const when = times === 0 ? ` (at ${new Date(at).toISOString()})` : '';
       return [`request ${index} was ${outcome} and is counted ${times} times${when}`];

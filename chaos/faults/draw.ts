@@ -18,8 +18,13 @@ const ofOneNode = new Map<string, Fault>(Object.entries({ kill, restart, freeze,
 /** All faults, by name. */
 export const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>(
   Object.entries({
-    ...{ ...faultsOfNodes, ...faultsOfClocks, ...faultsOfDisks },
-    ...{ ...faultsOfNetworks, ...faultsOfDatabases, ...faultsOfDirectories, ...faultsOfOperators },
+    ...faultsOfNodes,
+    ...faultsOfClocks,
+    ...faultsOfDisks,
+    ...faultsOfNetworks,
+    ...faultsOfDatabases,
+    ...faultsOfDirectories,
+    ...faultsOfOperators,
   }),
 );
 

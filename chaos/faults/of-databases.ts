@@ -120,7 +120,8 @@ const splitBrain: Fault = {
   async run(stage) {
     const { scene, round, node, dice, journal } = stage;
     const database = requireDatabase(stage);
-    const [old, next] = [database.primary, database.standby];
+    const old = database.primary;
+    const next = database.standby;
     journal.note(`${old.host} and ${node.name} are cut off from the other machines`);
     await scene.network.cut(old.host, next.host);
     for (const each of scene.nodes) await scene.cutFromServer(each, each === node ? next.host : old.host);

@@ -20,8 +20,9 @@ const settings = {
 
 export const port = 5432;
 const database = 'flagmeter';
-/** The names of a replacement database, and of the replaced database. */
-const [replacement, kept] = ['replacement', 'kept'] as const;
+/** Names of a replacement database and of the replaced database. */
+const replacement = 'replacement';
+const kept = 'kept';
 
 interface DatabaseOptions {
   /** Folder for the offsets of the clocks. */

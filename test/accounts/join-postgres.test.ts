@@ -101,7 +101,8 @@ test('each node has the private part of a signing key, and PostgreSQL does not',
 
 describe('the data directory of a node', () => {
   async function joined(): Promise<{ readonly data: string; readonly url: string }> {
-    const [data, url] = [temporaryDirectory(), await initialised()];
+    const data = temporaryDirectory();
+    const url = await initialised();
     await (await joinPostgres(data, joining(url)))!.lmdb.close();
     return { data, url };
   }

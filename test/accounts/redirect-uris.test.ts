@@ -135,7 +135,8 @@ describe('isSameRedirect', () => {
           registered,
         );
         if (!isSameRedirect(registered, uri) || uri === registered) return;
-        const [own, sent] = [new URL(registered), new URL(uri)];
+        const own = new URL(registered);
+        const sent = new URL(uri);
         expect(['127.0.0.1', '[::1]']).toContain(own.hostname);
         own.port = sent.port;
         expect(sent.href).toBe(own.href);

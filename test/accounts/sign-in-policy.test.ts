@@ -10,7 +10,10 @@ describe('the sign-in policy', () => {
   it('a policy has defaults, and keeps the fields that a change omits', async () => {
     const { directory, accountStore } = await openFixture();
     expect(readSignInPolicy(accountStore)).toEqual({
-      ...{ secondFactor: 'optional', passwords: 'everyone', breakGlass: [], domains: [] },
+      secondFactor: 'optional',
+      passwords: 'everyone',
+      breakGlass: [],
+      domains: [],
     });
     await patchSignInPolicy(directory, { secondFactor: 'all' });
     await patchSignInPolicy(directory, { breakGlass: [] });

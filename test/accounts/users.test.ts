@@ -25,7 +25,8 @@ test('an e-mail address finds its user in any letter case, even after a restart'
 test('changes and deletions of users survive a restart', async () => {
   const fixture = await open();
   const { directory, person } = fixture;
-  const [kept, gone] = [await person('kept'), await person('gone')];
+  const kept = await person('kept');
+  const gone = await person('gone');
   await patchUser(directory, kept.id, { name: 'Renamed', passwordHash: 'new' });
   await deleteUser(directory, gone.id);
   const users = [...reopen(fixture).users.values()];

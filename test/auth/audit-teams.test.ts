@@ -19,8 +19,13 @@ async function open() {
   const user = await createUser(directory, { email, name: 'Ada', role: 'User', teams, passwordHash });
   const passwords = { checkRoom: () => {}, hash: cheapHash, verify: verifyPassword, close: async () => {} };
   const client = {
-    ...{ clientId: 'c', number: 1, teamId: null, name: 'C', redirectUris: [] },
-    ...{ secretHash: null, createdAt: 0 },
+    clientId: 'c',
+    number: 1,
+    teamId: null,
+    name: 'C',
+    redirectUris: [],
+    secretHash: null,
+    createdAt: 0,
   };
   const browser = { id: 'id', permanentId: 'mark' };
   const enter = (password: string) =>

@@ -93,7 +93,8 @@ describe('a sign-out with an ID token', () => {
       teams: [team.id],
       passwordHash: '',
     });
-    const [own, foreign] = [await signIn(), await signIn(bob)];
+    const own = await signIn();
+    const foreign = await signIn(bob);
     for (const { cookie } of [own, foreign])
       await browse(fixture, query({ id_token_hint: issued.shop.id_token }), { headers: { cookie } });
     expect(store.signIns.get(own.key)).toBeUndefined();

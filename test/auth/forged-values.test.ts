@@ -108,7 +108,8 @@ describe('a forged cookie', () => {
   });
 
   it('the callback refuses the attempt of another browser', async () => {
-    const [attacker, victim] = [new CookieBrowser(), await signedIn()];
+    const attacker = new CookieBrowser();
+    const victim = await signedIn();
     const callback = await sso.begin(attacker);
     victim.steal('flagmeter-sso', attacker);
     expect(await sso.finish(victim, callback)).toMatchObject({ code: null, status: 400 });
@@ -177,8 +178,10 @@ describe('a forged hidden field', () => {
 
   test('a forged token of a link is refused', async () => {
     const refused = await post(new CookieBrowser(), '/connect/invitation', {
-      ...{ token: 'x'.repeat(43), action: 'accept' },
-      ...{ password: 'the words of a forger', again: 'the words of a forger' },
+      token: 'x'.repeat(43),
+      action: 'accept',
+      password: 'the words of a forger',
+      again: 'the words of a forger',
     });
     expect(refused.status).toBe(403);
   });
@@ -201,7 +204,8 @@ describe('a forged hidden field', () => {
 
   test('the secret of an authenticator app from another browser is refused', async () => {
     const page = '/connect/authenticator';
-    const [one, other] = [new CookieBrowser(), new CookieBrowser()];
+    const one = new CookieBrowser();
+    const other = new CookieBrowser();
     const shown = await post(one, page, { ...sso.admin, action: 'sign-in' });
     const secret = secretField(await readText(shown));
     await post(other, page, { ...sso.admin, action: 'sign-in' });

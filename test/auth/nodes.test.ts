@@ -170,7 +170,10 @@ describe('two nodes', () => {
       nodes.map(({ accountStore, store }) =>
         openKeyRing(
           {
-            ...{ accounts: store, accountStore, clock: systemClock, log: testLog() },
+            accounts: store,
+            accountStore,
+            clock: systemClock,
+            log: testLog(),
             directory: openDirectory(accountStore, { clock: systemClock, randomBytes }),
           },
           'ES256',

@@ -64,7 +64,12 @@ export async function openPasskeys(): Promise<PasskeyFixture> {
     return manage(http, access, method, `/api/v2/users/${id}/passkeys${path}`, expected, body);
   };
   return {
-    ...{ ...fixture, newBrowser, newDevice, openToAdd, add, call },
+    ...fixture,
+    newBrowser,
+    newDevice,
+    openToAdd,
+    add,
+    call,
     async added(counter = 0) {
       const device = newDevice(counter);
       expect((await add(device)).status).toBe(303);

@@ -124,7 +124,15 @@ function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: Ne
     });
   return {
     ...fixture,
-    ...{ user, shop, app, dispatch, credentials, signIn, code, post, exchange },
+    user,
+    shop,
+    app,
+    dispatch,
+    credentials,
+    signIn,
+    code,
+    post,
+    exchange,
     refresh: (refreshToken, sent = {}) =>
       post('/connect/token', {
         grant_type: 'refresh_token',

@@ -81,8 +81,17 @@ describe('sweepRound', () => {
     const wanted = { name: 'G', role: 'User', teams: [team.id], passwordHash: '' } as const;
     const { id } = await createUser(directory, { ...wanted, email: 'grace@example.com' });
     const passkey = {
-      ...{ userId: id, credentialId: 'AAAA', publicKey: 'AAAA', counter: 0, transports: [], aaguid: '' },
-      ...{ backedUp: false, name: 'Phone', createdAt: 0, lastUsedAt: null, answered: [] },
+      userId: id,
+      credentialId: 'AAAA',
+      publicKey: 'AAAA',
+      counter: 0,
+      transports: [],
+      aaguid: '',
+      backedUp: false,
+      name: 'Phone',
+      createdAt: 0,
+      lastUsedAt: null,
+      answered: [],
     };
     const add = () => accountStore.change((tx) => tx.put('passkeys', passkeyKey(id, 'a'), passkey));
     await add();

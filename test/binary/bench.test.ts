@@ -21,7 +21,8 @@ function processesWith(text: string): string[] {
 
 test('flagmeter bench measures a temporary server, writes a report, and removes the store', async () => {
   const folder = freshDirectory();
-  const [data, report] = [join(folder, 'stores'), join(folder, 'report.html')];
+  const data = join(folder, 'stores');
+  const report = join(folder, 'report.html');
   const { code, stdout, stderr } = await runBinary(['bench', '--small', '--data', data, '--report', report, '--json']);
   expect(stderr).toContain('6/6 base, grpc, 80 %, 1 connection:');
   expect(code).toBe(0);

@@ -20,7 +20,8 @@ describe('startup', () => {
     const first = await startBinary({ data });
     await openShop(first.http, credentials);
     await stop(first);
-    const [again, fresh] = [await startBinary({ data, args: ['--existing'] }), await startBinary()];
+    const again = await startBinary({ data, args: ['--existing'] });
+    const fresh = await startBinary();
     expect(parseLog(again.stderr())).toContainEqual(
       expect.objectContaining({ msg: 'opened an existing store', data, applications: 1 }),
     );

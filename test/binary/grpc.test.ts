@@ -63,7 +63,8 @@ describe('the gRPC listener of the compiled executable', () => {
   });
 
   it('closes a connection that resets hundreds of calls together, and no other connection', async () => {
-    const [attacker, neighbour] = [openRawGrpc(service.grpc), openRawGrpc(service.grpc)];
+    const attacker = openRawGrpc(service.grpc);
+    const neighbour = openRawGrpc(service.grpc);
     await Promise.all([attacker, neighbour].map(({ session }) => once(session, 'remoteSettings')));
     for (let calls = 0; calls < 100; calls += 1) await resetOne(neighbour);
     const closed = once(attacker.session, 'goaway');

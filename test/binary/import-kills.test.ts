@@ -40,7 +40,8 @@ test('an import is counted once, although the server is killed before and after 
     fetch: async (url: string, init: RequestInit) => {
       if (!url.endsWith('/imports')) return fetch(url, init);
       requests += 1;
-      const [isBefore, isAfter] = [requests % 8 === 3, requests % 8 === 7];
+      const isBefore = requests % 8 === 3;
+      const isAfter = requests % 8 === 7;
       if (isBefore) await kill();
       const response = await fetch(url, init);
       if (!isAfter) return response;

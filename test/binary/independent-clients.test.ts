@@ -140,7 +140,8 @@ describe('oauth4webapi', () => {
     const client = { client_id: shop.clientId };
     const secret = oauth.ClientSecretPost(shop.clientSecret);
     const verifier = oauth.generateRandomCodeVerifier();
-    const [state, nonce] = [oauth.generateRandomState(), oauth.generateRandomNonce()];
+    const state = oauth.generateRandomState();
+    const nonce = oauth.generateRandomNonce();
     const authorize = new URL(server.authorization_endpoint ?? '');
     authorize.search = new URLSearchParams({
       response_type: 'code',

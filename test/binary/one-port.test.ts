@@ -77,7 +77,8 @@ async function byCurl(scheme: string, ...options: readonly string[]): Promise<st
 }
 
 async function counted(address = shop.address): Promise<number> {
-  const [from, to] = [new Date(Date.now() - 86_400_000), new Date(Date.now() + 86_400_000)];
+  const from = new Date(Date.now() - 86_400_000);
+  const to = new Date(Date.now() + 86_400_000);
   const query = { environment: 'Production', from, to, step: 'day', feature: 'counted' } as const;
   const { features } = await usage(address, shop.access, shop.application, query);
   return features[0]?.variants[0]?.checks ?? 0;

@@ -34,7 +34,8 @@ test.runIf(process.getuid?.() === 0).each([
 test.runIf(process.getuid?.() === 0)('a backup of another user is not mistaken for a missing one', async () => {
   const directory = freshDirectory();
   chmodSync(directory, 0o755);
-  const [data, file] = [join(directory, 'data'), join(directory, 'backup')];
+  const data = join(directory, 'data');
+  const file = join(directory, 'backup');
   await prepare(data);
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
   const target = join(directory, 'target');

@@ -43,6 +43,8 @@ it('the executable connects to PostgreSQL with TLS and a password, and reports c
   expect(await postgres('init', right, ...init)).toMatchObject({ code: 1, stdout: '' });
   const status = await postgres('status', right, '--json');
   expect(JSON.parse(status.stdout)).toMatchObject({
-    ...{ host: `localhost:${server.postgres.port}`, heads: { control: 1, data: 0 }, engine: { encrypted: true } },
+    host: `localhost:${server.postgres.port}`,
+    heads: { control: 1, data: 0 },
+    engine: { encrypted: true },
   });
 });

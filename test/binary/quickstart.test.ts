@@ -37,15 +37,15 @@ needing('curl').test(
       .replaceAll('127.0.0.1:8080', address);
     const { PATH = '', TMPDIR = '/tmp' } = process.env;
     const env = {
-      ...{ PATH, TMPDIR, HOME: directory },
+      PATH,
+      TMPDIR,
+      HOME: directory,
       FLAGMETER_LISTEN: address,
       FLAGMETER_GRPC_LISTEN: '127.0.0.1:0',
       FLAGMETER_URL: `http://${address}`,
     };
     for (const run of [1, 2]) {
-      const shell = await promisify(execFile)('bash', ['-ec', script], {
-        ...{ cwd: directory, env, timeout: patienceMs },
-      });
+      const shell = await promisify(execFile)('bash', ['-ec', script], { cwd: directory, env, timeout: patienceMs });
       expect(shell.stdout).toContain('HTTP/1.1 202');
       expect(shell.stdout).toMatch(new RegExp(`checkout\\s+on\\s+${3 * run}\\s+${2 * run}\\s+${run}`));
       expect(shell.stdout.match(/"name":"Shop"/g)).toHaveLength(1);

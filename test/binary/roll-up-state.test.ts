@@ -25,7 +25,8 @@ async function readByWidth(http: string, { credentials, application }: Shop): Pr
   const access = await token(http, credentials);
   const day = 86_400_000;
   const today = Math.floor(Date.now() / day) * day;
-  const [from, to] = [new Date(today - day), new Date(today + 2 * day)];
+  const from = new Date(today - day);
+  const to = new Date(today + 2 * day);
   const sums: number[] = [];
   for (const step of ['minute', 'hour', 'day'] as const) {
     const { features } = await usage(http, access, application, { environment: 'Production', from, to, step });
@@ -39,7 +40,8 @@ test('a server killed while it rolls up counts neither loses a count nor adds it
   const credentials = await prepare(data);
   let service = await startBinary({ data });
   const shop = await openShop(service.http, credentials);
-  let [sent, accepted] = [0, 0];
+  let sent = 0;
+  let accepted = 0;
   for (let round = 0; round < rounds; round += 1) {
     const seed = Math.floor(Math.random() * 2 ** 32);
     const random = seededRandom(seed);
@@ -65,7 +67,8 @@ test('a server killed while it rolls up counts neither loses a count nor adds it
     expect(new Set(sums).size, `seed ${seed}: minutes, hours and days differ: ${sums}`).toBe(1);
     expect(sums[0], `seed ${seed}: an accepted report is missing`).toBeGreaterThanOrEqual(accepted);
     expect(sums[0], `seed ${seed}: more counted than sent`).toBeLessThanOrEqual(sent);
-    [sent, accepted] = [sums[0]!, sums[0]!];
+    sent = sums[0]!;
+    accepted = sums[0]!;
   }
   service.kill('SIGTERM');
   expect((await service.exit).code).toBe(0);

@@ -98,7 +98,9 @@ function noteSecretsIn(response: unknown): void {
 
 async function send(method: string, path: string, headers: Record<string, string>, body?: string) {
   const response = await fetch(`http://${service.http}${path}`, {
-    ...{ method, headers, redirect: 'manual' },
+    method,
+    headers,
+    redirect: 'manual',
     ...(body !== undefined && method !== 'GET' && { body }),
   });
   const text = await response.text();

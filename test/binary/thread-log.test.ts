@@ -24,7 +24,8 @@ async function sendTo(metrics: string, key: string): Promise<ReadonlySet<number 
 
 test('a reload changes the log level of front-end threads', async () => {
   const directory = freshDirectory();
-  const [data, config] = [join(directory, 'data'), join(directory, 'config.json')];
+  const data = join(directory, 'data');
+  const config = join(directory, 'config.json');
   const write = (logLevel: string) => writeFileSync(config, JSON.stringify({ logLevel }));
   write('error');
   const credentials = await prepare(data);

@@ -32,11 +32,9 @@ test('an invalidated token is refused by every listener on the next request, and
   const credentials = await prepare(data);
   let service = await startBinary({ data, args: [...ownListeners, ...urls] });
   const auth = findListener(service, 'auth');
-  const [first, second, other] = [
-    await token(auth, credentials),
-    await token(auth, credentials),
-    await token(auth, credentials),
-  ];
+  const first = await token(auth, credentials);
+  const second = await token(auth, credentials);
+  const other = await token(auth, credentials);
   for (const text of [first, second, other]) expect(await statuses(service, text)).toEqual(good);
 
   const response = await invalidate(findListener(service, 'api'), first);

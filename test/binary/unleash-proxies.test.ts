@@ -55,7 +55,9 @@ afterAll(async () => {
 });
 
 const message = (flag: string) => ({
-  ...{ appName: 'billing', instanceId: 'i', connectionId: flag },
+  appName: 'billing',
+  instanceId: 'i',
+  connectionId: flag,
   bucket: { start: new Date().toISOString(), stop: new Date().toISOString(), toggles: { [flag]: { yes: 1, no: 0 } } },
 });
 

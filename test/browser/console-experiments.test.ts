@@ -38,8 +38,13 @@ test('an experiment is planned on the page of a flag, and names no winner while 
   const endAt = new Date(Date.now() + 8 * 86_400_000).toISOString();
   const list = `/api/v2/applications/${shop.application}/experiments`;
   const { id } = (await console_.manage('POST', list, 201, {
-    ...{ feature: 'checkout', name: 'Running', environment: 'Production', base: 'off' },
-    ...{ metric: 'used', startAt, endAt },
+    feature: 'checkout',
+    name: 'Running',
+    environment: 'Production',
+    base: 'off',
+    metric: 'used',
+    startAt,
+    endAt,
     guardrails: [{ metric: 'viewed', direction: 'up', tolerated: 0.01 }],
   })) as { id: string };
   await page.goto(`${console_.origin}/apps/${shop.application}/Production/experiments`);

@@ -53,7 +53,8 @@ const chart = (page: Page) => page.getByRole('application', { name: 'Checks by v
 /** Returns the length of the fixed range in the address, hours; `undefined` for a relative range. */
 function zoomedHours(page: Page): number | undefined {
   const { searchParams } = new URL(page.url());
-  const [from, to] = [searchParams.get('from'), searchParams.get('to')];
+  const from = searchParams.get('from');
+  const to = searchParams.get('to');
   return from === null || to === null ? undefined : (Date.parse(to) - Date.parse(from)) / hourMs;
 }
 

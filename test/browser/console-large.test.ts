@@ -8,7 +8,8 @@ import { type Console, openConsole } from './support/console.ts';
 
 const { describe, test } = needing('chromium-headless-shell');
 
-const [flags, days] = [2000, 90];
+const flags = 2000;
+const days = 90;
 /** Maximum number of rendered rows, far fewer than flags. */
 const fewRows = 80;
 

@@ -25,7 +25,8 @@ beforeAll(async () => {
   for (const name of ['forever', 'legacy', 'checkout'])
     await console.manage('POST', `/api/v2/applications/${shop.application}/features`, 201, { name });
   await console.manage('PUT', `/api/v2/applications/${shop.application}/code-scans/shop%2Fweb`, 200, {
-    ...{ files: 1, features: [{ name: 'legacy', count: 1, references: [] }] },
+    files: 1,
+    features: [{ name: 'legacy', count: 1, references: [] }],
   });
   repository = freshDirectory();
   for (const folder of ['.git', '.github', 'src']) mkdirSync(join(repository, folder), { recursive: true });
@@ -42,10 +43,12 @@ afterAll(async () => {
 async function asKey(scope: 'read' | 'write', ...args: readonly string[]) {
   const { credentials } = console;
   const key = (await console.manage('POST', `/api/v2/teams/${credentials.teamId}/api-keys`, 201, {
-    ...{ name: `CI ${scope}`, scopes: [scope] },
+    name: `CI ${scope}`,
+    scopes: [scope],
   })) as { clientId: string; clientSecret: string };
   return runBinary(['features', ...args, '--app', shop.application], {
-    ...{ FLAGMETER_URL: console.origin, FLAGMETER_CLIENT_ID: key.clientId },
+    FLAGMETER_URL: console.origin,
+    FLAGMETER_CLIENT_ID: key.clientId,
     FLAGMETER_CLIENT_SECRET: key.clientSecret,
   });
 }

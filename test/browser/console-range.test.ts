@@ -56,7 +56,10 @@ test("calendar ranges use the reader's days, and are compared with the period be
   expect(searchParams.get('timeZone')).toBe('Europe/Berlin');
   const from = new Date(searchParams.get('from')!);
   const there = new Intl.DateTimeFormat('en-GB', {
-    ...{ timeZone: 'Europe/Berlin', weekday: 'short', hour: '2-digit', minute: '2-digit' },
+    timeZone: 'Europe/Berlin',
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
   });
   expect(there.format(from)).toMatch(/^Mon.*00:00$/);
   await page.getByRole('button', { name: /^Range: This week, / }).waitFor();

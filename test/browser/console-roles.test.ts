@@ -76,8 +76,14 @@ test('an Admin gives a member another role in the team', async () => {
 function visitLater(path: string): Promise<Visit> {
   const { hostname, port } = new URL(console.origin);
   const cookie = {
-    ...{ name: `flagmeter-console-${port}`, value: old.cookie, domain: hostname, path: '/' },
-    ...{ expires: -1, httpOnly: true, secure: false, sameSite: 'Strict' as const },
+    name: `flagmeter-console-${port}`,
+    value: old.cookie,
+    domain: hostname,
+    path: '/',
+    expires: -1,
+    httpOnly: true,
+    secure: false,
+    sameSite: 'Strict' as const,
   };
   return console.visit(path, { signedIn: false, storageState: { cookies: [cookie], origins: [] } });
 }

@@ -30,7 +30,8 @@ async function fillBilling(): Promise<void> {
   billing = await openSender(console, 'Billing');
   const adopted = { token, type: 'Backend', environment: 'Production' };
   await console.manage('POST', `/api/v2/applications/${billing.application}/keys/adopt`, 201, adopted);
-  const [start, stop] = [new Date(Date.now() - 60_000), new Date()];
+  const start = new Date(Date.now() - 60_000);
+  const stop = new Date();
   const toggles = { invoices: { yes: 3, no: 1, variants: {} } };
   const response = await fetch(`${console.origin}/api/client/metrics`, {
     method: 'POST',

@@ -39,8 +39,12 @@ async function plugIn(page: Page, options: object = {}): Promise<VirtualAuthenti
   await session.send('WebAuthn.enable');
   const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
     options: {
-      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
-      ...{ isUserVerified: true, automaticPresenceSimulation: true },
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
       ...options,
     },
   });
@@ -98,9 +102,7 @@ test('a passkey is added, renamed, signs its user in without a password, and is 
 });
 
 /** A security key without a PIN: it verifies no user, and stores no credentials. */
-const securityKey = {
-  ...{ transport: 'usb', hasResidentKey: false, hasUserVerification: false, isUserVerified: false },
-};
+const securityKey = { transport: 'usb', hasResidentKey: false, hasUserVerification: false, isUserVerified: false };
 
 test('a security key is the second factor, and its pages are accessible and work by keyboard', async () => {
   await shop.manage('PATCH', '/api/v2/sign-in-policy', 200, { secondFactor: 'all' });
@@ -147,7 +149,8 @@ async function removeAll(): Promise<void> {
 
 test('an Admin removes the lost passkey of a user', async () => {
   const email = 'grace@example.com';
-  const [given, password] = ['the first compiler', 'another compiler, later'];
+  const given = 'the first compiler';
+  const password = 'another compiler, later';
   const body = { email, name: 'Grace', password: given };
   const { id } = (await shop.manage('POST', '/api/v2/users', 201, body)) as { id: string };
   const { origin } = new URL(shop.origin.replace('127.0.0.1', 'localhost'));

@@ -17,7 +17,11 @@ beforeAll(async () => {
   [console, provider] = await Promise.all([openConsole(['--issuer-allow-private']), startOidcProvider()]);
   team = console.credentials.teamId;
   const urls = (await console.manage('POST', '/api/v2/identity-providers', 201, {
-    ...{ name: 'Corp', issuer: provider.issuer, ...oidcClient, createUsers: true, defaultTeam: team },
+    name: 'Corp',
+    issuer: provider.issuer,
+    ...oidcClient,
+    createUsers: true,
+    defaultTeam: team,
     scopes: ['openid', 'email', 'profile', 'groups'],
     claimRules: [{ claim: 'groups', value: 'flag-admins', team, role: 'Admin' }],
   })) as ClientUrls;

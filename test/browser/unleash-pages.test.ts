@@ -72,8 +72,12 @@ describe("Unleash's SDK for pages", () => {
     const origin = isSameOrigin ? host.url : host.url.replace('127.0.0.1', 'localhost');
     await page.goto(`${origin}/${program}`);
     const config = {
-      ...{ url: `${host.url}/api/frontend`, clientKey, appName: 'shop' },
-      ...{ metricsInterval, metricsIntervalInitial: 0, refreshInterval: 0 },
+      url: `${host.url}/api/frontend`,
+      clientKey,
+      appName: 'shop',
+      metricsInterval,
+      metricsIntervalInitial: 0,
+      refreshInterval: 0,
     };
     await page.evaluate(`start(${JSON.stringify(config)}).then((check) => { window.check = check; })`);
     return { page, host, environment, answered: responses };

@@ -41,7 +41,9 @@ rounds.each(endings)('exits with 1 and the summary if a run with a violation $na
   const args = ['--alone', '--only', 'kill', '--rounds', '1', '--folder', folder, '--binary', binary];
   const run = spawn(bun, [join(root, 'chaos/main.ts'), ...args], { detached: true });
   const closed = once(run, 'close');
-  let [stdout, stderr, isEnded] = ['', '', false];
+  let stdout = '';
+  let stderr = '';
+  let isEnded = false;
   run.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
   });

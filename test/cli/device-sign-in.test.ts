@@ -61,7 +61,9 @@ describe('login --device', () => {
     expect(err).not.toMatch(/fm_device_|eyJ/);
     const stored = JSON.parse(readFileSync(one.context.credentialsFile, 'utf8'));
     expect(stored.servers[running.url]).toMatchObject({
-      ...{ clientId: 'flagmeter-cli', scope: 'openid email flagmeter', refreshToken: expect.any(String) },
+      clientId: 'flagmeter-cli',
+      scope: 'openid email flagmeter',
+      refreshToken: expect.any(String),
     });
   });
 
@@ -91,14 +93,16 @@ describe('login --device', () => {
   it('fails if the person refuses', async () => {
     const one: Machine = machine({ 1: () => enterCode(one.context, 'cancel') });
     await expect(attempt(one)).rejects.toMatchObject({
-      ...{ exitCode: 3, message: 'The sign-in was refused in the browser' },
+      exitCode: 3,
+      message: 'The sign-in was refused in the browser',
     });
   });
 
   it('fails if the code expires', async () => {
     const one = machine();
     await expect(attempt(one)).rejects.toMatchObject({
-      ...{ exitCode: 3, message: 'The sign-in was not completed in time; start again' },
+      exitCode: 3,
+      message: 'The sign-in was not completed in time; start again',
     });
     expect(one.waits).toEqual(Array.from({ length: 120 }, () => 5));
   });

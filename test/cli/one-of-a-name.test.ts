@@ -27,7 +27,8 @@ describe('a second application of the same name', () => {
   });
 
   it('an id identifies an existing second application, which can be renamed', async () => {
-    const [name, other] = [admin.fresh(), admin.fresh()];
+    const name = admin.fresh();
+    const other = admin.fresh();
     const { id } = (await api('POST', '/applications', 201, { name })) as { id: string };
     const twin = (await api('POST', '/applications', 201, { name })) as { id: string };
     await expect(run(`envs list --app ${name}`)).rejects.toThrow(

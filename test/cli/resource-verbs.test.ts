@@ -37,11 +37,18 @@ describe('update', () => {
     const name = fresh();
     const settings = '--origin https://a.example --origin https://b.example --accept-identities TRUE --rate 2.5';
     expect(await json(`apps update ${admin.application} --name ${name} ${settings}`)).toMatchObject({
-      ...{ name, allowedOrigins: ['https://a.example', 'https://b.example'] },
-      ...{ acceptClientIdentities: true, rate: 2.5, burst: null },
+      name,
+      allowedOrigins: ['https://a.example', 'https://b.example'],
+      acceptClientIdentities: true,
+      rate: 2.5,
+      burst: null,
     });
     expect(await json(`apps update ${name} --any-origin --rate default --burst 7`)).toMatchObject({
-      ...{ name, allowedOrigins: [], acceptClientIdentities: true, rate: null, burst: 7 },
+      name,
+      allowedOrigins: [],
+      acceptClientIdentities: true,
+      rate: null,
+      burst: 7,
     });
   });
 
@@ -49,10 +56,12 @@ describe('update', () => {
     const feature = `checkout --app ${admin.application}`;
     await run(`features create ${feature} --description The+till`);
     expect(await json(`features update ${feature} --archived true`)).toMatchObject({
-      ...{ description: 'The till', archived: true },
+      description: 'The till',
+      archived: true,
     });
     expect(await json(`features update ${feature} --description=`)).toMatchObject({
-      ...{ description: null, archived: true },
+      description: null,
+      archived: true,
     });
   });
 

@@ -38,7 +38,8 @@ describe('flagmeter postgres encrypt-keys', () => {
     const file = await keyFile();
     const changes = () =>
       postgres.query<{ version: string; id: string; writes: string }>('SELECT * FROM fm_change', [], url);
-    const [plain, [before]] = [await records(), await changes()];
+    const plain = await records();
+    const [before] = await changes();
     const [{ secret } = { secret: '' }] = await postgres.query<{ secret: string }>(
       'SELECT secret FROM fm_engine',
       [],
@@ -98,7 +99,8 @@ describe('flagmeter postgres status', () => {
   });
 
   it('checks a key file', async () => {
-    const [right, wrong] = [await keyFile(), await keyFile()];
+    const right = await keyFile();
+    const wrong = await keyFile();
     await init('--postgres-key-file', right);
     expect((await status('--postgres-key-file', right)).engine.encrypted).toBe(true);
     await expect(status('--postgres-key-file', wrong)).rejects.toThrow('is not the key file of this database');

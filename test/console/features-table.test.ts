@@ -103,7 +103,11 @@ test('the owner of several flags is set, and restored to the declared owner or t
 
 test('senders are grouped by program, with the versions in each environment', () => {
   const sender = (name: string, version: string | null, environment: string, day: number) => ({
-    ...{ name, version, environment, transport: 'http', route: 'usage' },
+    name,
+    version,
+    environment,
+    transport: 'http',
+    route: 'usage',
     firstAt: '2026-01-01T00:00:00.000Z',
     lastAt: `2026-01-0${day}T00:00:00.000Z`,
   });

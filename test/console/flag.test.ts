@@ -18,8 +18,13 @@ const words: TextFormat = { time: (at) => `<${at.slice(0, 10)}>`, list: (items) 
 const since = '2026-05-03T10:00:00.000Z';
 
 const createVerdict = (kind: VerdictKind, more: Partial<Verdict> = {}) => ({
-  ...{ kind, since, environments: ['Production'], declared: true, nearest: null },
-  ...{ staleAfterDays: 30, reasons: [] },
+  kind,
+  since,
+  environments: ['Production'],
+  declared: true,
+  nearest: null,
+  staleAfterDays: 30,
+  reasons: [],
   ...more,
 });
 const notArchived = { archived: false, archivedAt: null, snoozedUntil: '2026-06-01T00:00:00.000Z' };

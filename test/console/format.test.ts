@@ -89,7 +89,8 @@ describe('times', () => {
   test('include the year if it is not the current year', () => {
     expect(english.days('2025-11-14', '2025-11-20', now)).toMatch(/^Nov 14\s–\s20, 2025$/);
     expect(english.days('2025-12-31', '2026-01-02', now)).toMatch(/^Dec 31, 2025\s–\sJan 2, 2026$/);
-    const [from, to] = ['2025-11-14T09:00:00Z', '2025-11-15T10:00:00Z'];
+    const from = '2025-11-14T09:00:00Z';
+    const to = '2025-11-15T10:00:00Z';
     expect(english.span(from, to, now)).toContain('2025');
     expect(english.span(from, to, from)).not.toContain('2025');
   });

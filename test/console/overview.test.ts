@@ -189,7 +189,8 @@ describe('flags', () => {
 });
 
 describe('the chart', () => {
-  const [hour, day] = [3600, 86_400];
+  const hour = 3600;
+  const day = 86_400;
   const start = Date.UTC(2026, 10, 19) / 1000;
   const overview = {
     at: new Date((start + day + 5 * hour + 60) * 1000).toISOString(),

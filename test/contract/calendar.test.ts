@@ -13,7 +13,8 @@ import {
   userDays,
 } from '../../src/contract/calendar.ts';
 
-const [hourMs, dayMs] = [3_600_000, 86_400_000];
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 const day = (date: string) => Date.parse(`${date}T00:00:00Z`) / dayMs;
 const time = (at: number) => new Date(at).toISOString().replace(':00.000Z', 'Z');
 
@@ -81,7 +82,8 @@ describe('the days of a zone', () => {
 });
 
 test('days are added up from hours only if the hours are retained and whole', () => {
-  const [from, to] = [Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 8)];
+  const from = Date.UTC(2026, 10, 1);
+  const to = Date.UTC(2026, 10, 8);
   expect(daysFromHours('Europe/Berlin', from, to, 0)).toHaveLength(8);
   expect(daysFromHours('Europe/Berlin', from, to, from + 1)).toBeUndefined();
   expect(daysFromHours('Europe/Berlin', from, from + 36 * dayMs, 0)).toBeUndefined();

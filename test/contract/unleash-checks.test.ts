@@ -8,7 +8,9 @@ const check = fc.record({ enabled: fc.boolean(), served: fc.boolean() });
 test('each check of a flag of Unleash counts once, and only a fallback reduces the checks of enabled', () => {
   fc.assert(
     fc.property(fc.array(check), (checks) => {
-      let [yes, no, served] = [0, 0, 0];
+      let yes = 0;
+      let no = 0;
+      let served = 0;
       let before = withoutVariant(yes, no, served);
       for (const [index, each] of checks.entries()) {
         if (each.enabled) yes += 1;

@@ -23,7 +23,8 @@ describe.runIf(canMount())('a full disk', () => {
     const path = join(freshDirectory(), 'history.csv');
     writeFileSync(path, ['time,feature,variant,checks', ...rows].join('\n'));
 
-    let [parts, waits] = [0, 0];
+    let parts = 0;
+    let waits = 0;
     const env = { FLAGMETER_URL: `http://${http}`, FLAGMETER_TOKEN: await token(http, service.credentials) };
     const context = {
       ...testContext({ env }),

@@ -48,7 +48,8 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
   });
 
   test.each(protocols)('the proxy responds to preflights over %s as the server does', async (_, send) => {
-    const [own, real] = [await send(away.port, path, preflight), await send(up.port, path, preflight)];
+    const own = await send(away.port, path, preflight);
+    const real = await send(up.port, path, preflight);
     expect([own.status, real.status]).toEqual([204, 204]);
     expect(readable(own)).toEqual(readable(real));
     expect(readable(own)).toMatchObject({ 'access-control-allow-origin': origin, vary: 'origin' });

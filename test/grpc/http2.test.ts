@@ -249,7 +249,9 @@ describe('TLS', () => {
   ])('a client with ALPN %j that sends HTTP/1.1 gets %j', async (protocols, firstBytes) => {
     const { listener } = await open({ tls });
     const socket = connectTls({
-      ...{ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false },
+      port: listener.port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
       ...(protocols && { ALPNProtocols: protocols }),
     });
     socket.on('error', () => {});

@@ -31,7 +31,8 @@ function readCertificate({ port }: RenewableListener): Promise<string> {
 }
 
 test('all listeners keep their certificates if one listener cannot use its new files', async () => {
-  const [one, other] = [await open(), await open()];
+  const one = await open();
+  const other = await open();
   const before = await readCertificate(one.listener);
   copyFileSync(pem('other-cert'), one.tls.certFile);
   copyFileSync(pem('other-key'), one.tls.keyFile);

@@ -37,8 +37,14 @@ test('logs a slow request with its route and the id in its response', async () =
   expect(requestId).toMatch(/^0{12}-/);
   expect(lines).toEqual([
     {
-      ...{ msg: 'slow request', method: 'GET', route: '/of/:person', status: 202, code: undefined },
-      ...{ bytes: 0, ms: 100, requestId },
+      msg: 'slow request',
+      method: 'GET',
+      route: '/of/:person',
+      status: 202,
+      code: undefined,
+      bytes: 0,
+      ms: 100,
+      requestId,
     },
   ]);
 });

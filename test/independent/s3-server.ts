@@ -9,7 +9,10 @@ export const knownCredentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVE
 export function startS3Server(bucket: string): Promise<StartedProcess> {
   const s3rver = pathToFileURL(createRequire(import.meta.url).resolve('s3rver')).href;
   const options = {
-    ...{ address: '127.0.0.1', port: 0, silent: true, directory: freshDirectory() },
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory: freshDirectory(),
     configureBuckets: [{ name: bucket, configs: [] }],
   };
   const script = `import S3rver from '${s3rver}';

@@ -146,7 +146,8 @@ test('messages of a deleted application are forgotten', () => {
 
 test('messages of a failed batch are forgotten', async () => {
   const seen = new SeenMessages();
-  const [first, second] = [new Batch(), new Batch()];
+  const first = new Batch();
+  const second = new Batch();
   for (const n of [1, 2, 3]) seen.add(words(n), n, n === 3 ? second : first);
   expect(seen.find(words(3), 4)).toBe(second.durable);
   first.settle.refused(new Error('the disk'));

@@ -72,7 +72,8 @@ describe('POST /api/usage/stats', () => {
   });
 
   test('counts a report in each target environment and application', async () => {
-    const [one, two] = [await openShop(service), await openShop(service)];
+    const one = await openShop(service);
+    const two = await openShop(service);
     for (const shop of [one, two]) {
       for (const environment of ['Production', 'Staging']) {
         expect(await post(service, '/api/usage/stats', report(shop, { environment }))).toBe(200);

@@ -37,7 +37,9 @@ async function get<T>(path: string): Promise<T> {
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0);
-const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 
 test.each([
   ['an hour', hourMs, minuteMs, 'minute'],

@@ -6,14 +6,19 @@ import { dayMs } from './fixture.ts';
 import { openRegistry } from './registry.ts';
 
 const item = (more: Partial<CleanupItem> = {}): CleanupItem => ({
-  ...{ feature: 'old-banner', verdict: 'safe_to_remove', since: '2026-10-14T09:00:00.000Z', variant: null },
-  ...{ next: 'remove', nextText: 'Remove the flag from the code, then archive the flag.' },
-  ...{ environments: ['Production'], declared: true, owners: [], ownersFrom: null, tags: [] },
+  feature: 'old-banner',
+  verdict: 'safe_to_remove',
+  since: '2026-10-14T09:00:00.000Z',
+  variant: null,
+  next: 'remove',
+  nextText: 'Remove the flag from the code, then archive the flag.',
+  environments: ['Production'],
+  declared: true,
+  owners: [],
+  ownersFrom: null,
+  tags: [],
   reasons: [
-    {
-      ...{ code: 'senders_report', at: null, names: ['web 2.3'] },
-      text: 'web 2.3 used to check it, and still reports.',
-    },
+    { code: 'senders_report', at: null, names: ['web 2.3'], text: 'web 2.3 used to check it, and still reports.' },
   ],
   code: [],
   pullRequest: { title: '', body: '' },
@@ -35,7 +40,10 @@ test('the cleanup lists removable features with evidence, and other features wit
     total: 1,
     items: [
       {
-        ...{ verdict: 'one_variant', variant: 'on', next: 'keep_variant', declared: true },
+        verdict: 'one_variant',
+        variant: 'on',
+        next: 'keep_variant',
+        declared: true,
         reasons: [{ code: 'only_variant', names: ['on'] }, { code: 'checks' }],
         pullRequest: { title: 'Remove the flag forever, keep on' },
       },
@@ -86,8 +94,11 @@ test('a feature that is no longer in the code only needs to be archived', async 
 
 test('the text of a pull request has the evidence, the places with their owners, and the branch to keep', () => {
   const code = {
-    ...{ repository: 'shop/web', revision: '9fceb02', scannedAt: '2026-11-12T09:00:00.000Z' },
-    ...{ count: 2, missingSince: null },
+    repository: 'shop/web',
+    revision: '9fceb02',
+    scannedAt: '2026-11-12T09:00:00.000Z',
+    count: 2,
+    missingSince: null,
     references: [{ path: 'src/(a).ts', line: 3, owners: ['@shop/web'], url: 'https://x.example/(a)#L3' }],
   };
   const owners = [{ type: 'text', id: null, name: '@shop/web' } as const];

@@ -7,9 +7,12 @@ import { openRegistry } from './registry.ts';
 
 const place = (path: string, line: number, ...owners: string[]) => ({ path, line, owners });
 const createScan = (features: Record<string, readonly object[]>, more: object = {}) => ({
-  ...{ files: 12, ...more },
+  files: 12,
+  ...more,
   features: Object.entries(features).map(([name, references]) => ({
-    ...{ name, count: Math.max(1, references.length), references },
+    name,
+    count: Math.max(1, references.length),
+    references,
   })),
 });
 
@@ -39,7 +42,11 @@ test('each feature shows its places in the scan, with owners and links', async (
 test('declared owners take precedence, and e-mail addresses of members become members', async () => {
   const { ask, directory, team } = await openRegistry();
   const ada = await createUser(directory, {
-    ...{ email: 'ada@shop.example', name: 'Ada', teams: [team.id], role: 'User', passwordHash: 'x' },
+    email: 'ada@shop.example',
+    name: 'Ada',
+    teams: [team.id],
+    role: 'User',
+    passwordHash: 'x',
   });
   await ask('POST', '/features', { name: 'a' });
   const owners = ['Ada@shop.example', 'b@x.example'];

@@ -65,7 +65,11 @@ async function send(path: string, body: unknown): Promise<number> {
 const at = (days: number) => new Date(midnight + (days + 1) * dayMs).toISOString();
 
 const plan = {
-  ...{ feature: 'checkout', name: 'One page', environment: 'Production', base: 'off', metric: 'used' },
+  feature: 'checkout',
+  name: 'One page',
+  environment: 'Production',
+  base: 'off',
+  metric: 'used',
   split: { on: 1, off: 1 },
 };
 

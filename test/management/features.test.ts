@@ -11,9 +11,15 @@ const checked = { on: [1] };
 
 /** The default settings of a feature. */
 const unsaid = {
-  ...{ archived: false, archivedAt: null, permanent: false, snoozedUntil: null, split: null },
+  archived: false,
+  archivedAt: null,
+  permanent: false,
+  snoozedUntil: null,
+  split: null,
   rollout: null,
-  ...{ owners: [], ownersFrom: null, tags: [] },
+  owners: [],
+  ownersFrom: null,
+  tags: [],
 };
 /** The empty fields of a feature's details. */
 const alone = { code: [], notes: [], environments: [], nearest: null };
@@ -93,7 +99,9 @@ test('an undeclared feature is listed with its times across environments and var
   expect((await ask('GET', '/features/checkout')).json).toEqual({ ...seen, ...alone, environments });
   expect((await ask('GET', '/features')).json.items[0]).toEqual({
     ...seen,
-    ...{ verdict: 'new', verdictBasis: 'age', verdictSince: formatMinute(first) },
+    verdict: 'new',
+    verdictBasis: 'age',
+    verdictSince: formatMinute(first),
   });
 });
 

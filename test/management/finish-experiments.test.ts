@@ -17,9 +17,17 @@ test('other experiments finish even if the report of one experiment fails', asyn
   const { id, environments } = application;
   for (const name of ['broken', 'fine'])
     await planExperiment(directory, id, name, {
-      ...{ name, hypothesis: null, environment: environments[0]!.number, base: 'off', split: null },
-      ...{ startAt: clock.now() - 9 * dayMs, endAt: null, users: 100 },
-      ...{ metric: 'used', direction: 'up', guardrails: [] },
+      name,
+      hypothesis: null,
+      environment: environments[0]!.number,
+      base: 'off',
+      split: null,
+      startAt: clock.now() - 9 * dayMs,
+      endAt: null,
+      users: 100,
+      metric: 'used',
+      direction: 'up',
+      guardrails: [],
     });
   const result = { ...exampleFigures, state: 'running', frozen: false, daily: [] } as const;
   const make = (async (_team: string, _name: string, { feature }: { feature: string }) => {
@@ -41,8 +49,16 @@ test('an experiment whose plan cannot be met yet is not computed', async () => {
     ['by-users', { endAt: null, users: 100 }],
   ] as const)
     await planExperiment(directory, id, name, {
-      ...{ name, hypothesis: null, environment: environments[0]!.number, base: 'off', split: null },
-      ...{ startAt: clock.now(), metric: 'used', direction: 'up', guardrails: [], ...ends },
+      name,
+      hypothesis: null,
+      environment: environments[0]!.number,
+      base: 'off',
+      split: null,
+      startAt: clock.now(),
+      metric: 'used',
+      direction: 'up',
+      guardrails: [],
+      ...ends,
     });
   const computed = async () => {
     const names: string[] = [];
@@ -65,8 +81,17 @@ test('the daily values of a finished experiment end with its result', async () =
   const { id, environments } = application;
   clock.advance(dayMs - (clock.now() % dayMs));
   const { feature, experiment } = await planExperiment(directory, id, 'checkout', {
-    ...{ name: 'One page', hypothesis: null, environment: environments[0]!.number, base: 'off', split: null },
-    ...{ startAt: clock.now(), endAt: null, users: 100, metric: 'used', direction: 'up', guardrails: [] },
+    name: 'One page',
+    hypothesis: null,
+    environment: environments[0]!.number,
+    base: 'off',
+    split: null,
+    startAt: clock.now(),
+    endAt: null,
+    users: 100,
+    metric: 'used',
+    direction: 'up',
+    guardrails: [],
   });
   const days = async (count: number) => {
     for (let day = 0; day < count; day += 1) {

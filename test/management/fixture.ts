@@ -83,7 +83,12 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
   const latestUnattributed = new UnattributedRefusals();
   const issuerRules = { allowPrivate: false };
   const services = {
-    ...{ ...common, ...signIn, plans, limits: defaults, latestUnattributed, issuerRules },
+    ...common,
+    ...signIn,
+    plans,
+    limits: defaults,
+    latestUnattributed,
+    issuerRules,
     /** Opened on use, because few tests need the store. */
     get store() {
       return temporaryUsage();

@@ -71,7 +71,10 @@ test('a leaked key is an urgent finding with a link until the key is deleted', a
   const { status, items } = await health();
   expect(status).toBe('urgent');
   expect(items[0]).toMatchObject({
-    ...{ kind: 'key_leaked', severity: 'urgent', count: 1, text: 'key leaked' },
+    kind: 'key_leaked',
+    severity: 'urgent',
+    count: 1,
+    text: 'key leaked',
     subjects: [{ type: 'key', id: backend.id }],
     link: `/settings/application?app=${id}&key=${backend.id}`,
   });
@@ -95,7 +98,9 @@ test('refusals are a finding once a sender has ten refusals, until an hour passe
     return items[0];
   });
   expect(item).toMatchObject({
-    ...{ kind: 'senders_refused', count: 1, text: '1 sender refused' },
+    kind: 'senders_refused',
+    count: 1,
+    text: '1 sender refused',
     subjects: [{ type: 'sender', id: null, name: 'web' }],
     link: `/apps/${id}/Production/ingest?outcome=refused`,
   });
@@ -150,11 +155,20 @@ test('a finished experiment is reported for a week, and a stopped experiment is 
   const { id, environments } = application;
   const plan = (feature: string) =>
     planExperiment(directory, id, feature, {
-      ...{ name: feature, hypothesis: null, environment: environments[0]!.number, base: 'off', split: null },
-      ...{ startAt: clock.now(), endAt: clock.now() + 9 * dayMs, users: null },
-      ...{ metric: 'used', direction: 'up', guardrails: [] },
+      name: feature,
+      hypothesis: null,
+      environment: environments[0]!.number,
+      base: 'off',
+      split: null,
+      startAt: clock.now(),
+      endAt: clock.now() + 9 * dayMs,
+      users: null,
+      metric: 'used',
+      direction: 'up',
+      guardrails: [],
     });
-  const [met, stopped] = [await plan('checkout'), await plan('search')];
+  const met = await plan('checkout');
+  const stopped = await plan('search');
   const itemsIn = (only?: string) => {
     const viewer = { roleIn: () => 'Viewer' } as unknown as Caller;
     const data = { environments: [], all: noFeatures, refused: [] };
@@ -169,9 +183,13 @@ test('a finished experiment is reported for a week, and a stopped experiment is 
   const { name } = environments[0]!;
   expect(itemsIn(name)).toEqual([
     {
-      ...{ kind: 'experiment_done', severity: 'info', count: 1, text: '1 experiment has finished' },
+      kind: 'experiment_done',
+      severity: 'info',
+      count: 1,
+      text: '1 experiment has finished',
       subjects: [{ type: 'experiment', id: met.experiment.id, name: 'checkout' }],
-      ...{ environment: name, link: `/apps/${id}/${name}/experiments` },
+      environment: name,
+      link: `/apps/${id}/${name}/experiments`,
     },
   ]);
   expect(itemsIn('Another')).toEqual([]);
@@ -193,7 +211,8 @@ const now = 100 * dayMs;
 const environment = fc.constantFrom('Production', 'Staging');
 const facts: fc.Arbitrary<Facts> = fc.record({
   application: fc.constant({
-    ...{ id: 'app_1', teamId: 'team_1' },
+    id: 'app_1',
+    teamId: 'team_1',
     environments: [
       { name: 'Production', number: 1, createdAt: 0 },
       { name: 'Staging', number: 2, createdAt: 0 },

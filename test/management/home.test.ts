@@ -62,8 +62,13 @@ test('GET /home has the messages, rate and findings of every application', async
     ['shop', 'info'],
   ]);
   expect(first.applications[1]).toMatchObject({
-    ...{ id: shop.id, environments: ['Production', 'Staging', 'Development'], accepted: 1, refused: 0 },
-    ...{ flags: 3, flagsThatCanGo: 0, leakedKeys: 0 },
+    id: shop.id,
+    environments: ['Production', 'Staging', 'Development'],
+    accepted: 1,
+    refused: 0,
+    flags: 3,
+    flagsThatCanGo: 0,
+    leakedKeys: 0,
   });
   expect(first.applications[1]!.hourly.accepted).toHaveLength(24);
   expect(first.items).toMatchObject([{ kind: 'undeclared', application: { name: 'shop' } }]);
@@ -105,7 +110,8 @@ test('search finds seen and declared flags by rank', async () => {
   ]);
   expect(await search('check', '&limit=1')).toMatchObject([
     {
-      ...{ name: 'checkout', application: { id: shop.id, name: 'shop' } },
+      name: 'checkout',
+      application: { id: shop.id, name: 'shop' },
       link: `/apps/${shop.id}/Production/flag?name=checkout`,
     },
   ]);

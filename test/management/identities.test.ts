@@ -141,7 +141,9 @@ test('identities over the limit of an environment are counted without exposures'
 
 test('a forgotten person is forgotten in all environments, from the next packet, and across a restart', async () => {
   let people = await openPeople();
-  const [older, newer, other] = [await people.mint('ann/1'), await people.mint('ann/1'), await people.mint('bob')];
+  const older = await people.mint('ann/1');
+  const newer = await people.mint('ann/1');
+  const other = await people.mint('bob');
   for (const environment of ['Production', 'Staging']) {
     for (const i of [older, newer, other]) await people.check('checkout', { i }, environment);
   }

@@ -99,7 +99,14 @@ test('a revoked key stays recognisable, without its text', async () => {
   const { id, type, name, createdAt } = made;
   expect(json.items).toEqual([
     {
-      ...{ id, type, name, createdAt, prefix: made.key.slice(0, 12), expiresAt: null, lastUsedAt: null, warnings: [] },
+      id,
+      type,
+      name,
+      createdAt,
+      prefix: made.key.slice(0, 12),
+      expiresAt: null,
+      lastUsedAt: null,
+      warnings: [],
       refused: { count: 1, lastAt: at, reasons: [{ code: 'origin_not_allowed', count: 1 }] },
       revokedAt: at,
     },
@@ -155,7 +162,9 @@ describe('an adopted token', () => {
     expect(made.json).toEqual({
       id: expect.stringMatching(/^key_/),
       refused: { count: 0, lastAt: null, reasons: [] },
-      ...{ type: 'Frontend', name: 'Unleash', environment: 'Production' },
+      type: 'Frontend',
+      name: 'Unleash',
+      environment: 'Production',
       prefix: 'default:production.aaaa',
       createdAt: new Date(clock.now()).toISOString(),
       expiresAt: null,

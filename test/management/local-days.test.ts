@@ -19,7 +19,9 @@ import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const environment = { name: 'Production', number: 7, createdAt: 0 };
-const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 const retention = { minutesMs: 5 * hourMs, hoursMs: 40 * dayMs, daysMs: 900 * dayMs };
 /** Clocks changed eight days before in Europe, and one day before in America. */
 const now = Date.UTC(2026, 10, 2, 15, 42, 10);

@@ -42,7 +42,9 @@ test('no sequence of calls changes a team in which the caller is not an Admin', 
       }
 
       for (const { by, about, team, kind, role } of calls) {
-        const [caller, other, teamId] = [users[by]!, users[about]!, teams[team]!];
+        const caller = users[by]!;
+        const other = users[about]!;
+        const teamId = teams[team]!;
         const before = snapshot();
         const roleOfCaller = (id: string) => before.get(caller.user.id)?.[id];
         await perform(caller, other, teamId, kind, role);

@@ -65,7 +65,10 @@ test('a session is listed with its start, last use and end, and the sign-in of t
     signIn: 'laptop',
     current: true,
     startedAt: text(started),
-    ...{ factors: ['password'], provider: null, device: '', userAgent: '' },
+    factors: ['password'],
+    provider: null,
+    device: '',
+    userAgent: '',
     lastUsedAt: text(started),
     sessions: [
       {
@@ -96,8 +99,13 @@ test("an Admin does not see a user's sessions with another team's client", async
   const fixture = await openUsersFixture();
   const { bob, ada, directory, otherTeamId, clock } = fixture;
   const client = {
-    ...{ clientId: 'signin_1', number: 1, teamId: otherTeamId, name: 'Theirs', redirectUris: [] },
-    ...{ secretHash: null, createdAt: clock.now() },
+    clientId: 'signin_1',
+    number: 1,
+    teamId: otherTeamId,
+    name: 'Theirs',
+    redirectUris: [],
+    secretHash: null,
+    createdAt: clock.now(),
   };
   await directory.change((tx) => tx.put('clients', client.clientId, client));
   await begin(fixture, bob, 'laptop', client.clientId);

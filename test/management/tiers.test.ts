@@ -51,7 +51,11 @@ test('the response lists the limits of the plan, the use of each limit, and the 
   const keysOfFirst = directory.getApplicationKeys(application.id).length;
   const words = 'applications in a team';
   expect(allowances.get('applications')).toEqual({
-    ...{ what: 'applications', words, allowed: 50, used: 3, application: null },
+    what: 'applications',
+    words,
+    allowed: 50,
+    used: 3,
+    application: null,
   });
   expect(allowances.get('environments')).toMatchObject({ allowed: 20, used: 4, application: 'Full' });
   expect(allowances.get('keys')).toMatchObject({ allowed: 50, used: Math.max(keysOfFirst, 1) });

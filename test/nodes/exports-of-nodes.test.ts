@@ -123,7 +123,8 @@ needing('postgresql').describe('two nodes on one PostgreSQL', () => {
     const id = randomBytes(16).toString('hex');
     const { http } = nodes.get('two')!;
     const headers = {
-      ...{ authorization: `Bearer ${await token(http, credentials)}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${await token(http, credentials)}`,
+      'content-type': 'application/json',
       traceparent: `00-${id}-00f067aa0ba902b7-01`,
     };
     const body = JSON.stringify({ name: 'Another' });

@@ -36,7 +36,8 @@ async function send(node: Binary, address: string, cookie = '') {
   const response = await fetch(`http://${node.http}${pathname}${search}`, { headers: { cookie }, redirect: 'manual' });
   const set = response.headers.getSetCookie().filter((line) => !line.includes('Max-Age=0'));
   return {
-    ...{ answer: response, location: response.headers.get('location') ?? '' },
+    answer: response,
+    location: response.headers.get('location') ?? '',
     cookie: set.map((line) => line.split(';')[0]).join('; '),
   };
 }

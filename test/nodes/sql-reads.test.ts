@@ -83,7 +83,10 @@ async function report({ grpc }: Binary, feature: string, checkCount: number, tim
   const client = openClient(grpc);
   const stats = [{ feature, variantStats: { on: { checkCount } } }];
   const message = encode('Usage.FeatureStat', {
-    ...{ appKey: key, environment: 'Production', time: time.toISOString(), stats },
+    appKey: key,
+    environment: 'Production',
+    time: time.toISOString(),
+    stats,
   });
   const { code } = await call(client, '/Usage.Usage/SendStats', message);
   client.close();

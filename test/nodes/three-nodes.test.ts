@@ -70,7 +70,8 @@ needing('postgresql').describe('three nodes on one PostgreSQL', () => {
     for (const node of nodes) await sendExport(node, 'logs', event);
     counted += 1;
     for (const value of [3, 7, 7, 12, 15, 15, 21]) {
-      const [node, next] = [nodes[value % 3]!, nodes[(value + 1) % 3]!];
+      const node = nodes[value % 3]!;
+      const next = nodes[(value + 1) % 3]!;
       const total = metrics([sum(2, [point(value, now + value, now)])]);
       await sendExport(node, 'metrics', total);
       await sendExport(next, 'metrics', total);

@@ -60,7 +60,8 @@ function restartNode(url: string, data: string, { name = 'node', free = () => 2 
 }
 
 async function withSources<T>(data: string, use: (sources: readonly Source[], directory: string) => Promise<T>) {
-  const [accounts, usage] = [openAccountTables(data), openReplicaStore(data)];
+  const accounts = openAccountTables(data);
+  const usage = openReplicaStore(data);
   const spool = new Spool(data, () => '');
   try {
     return await use(sourcesIn({ data, accounts, usage, spool }), spool.directory);
@@ -80,7 +81,12 @@ function restore(
   return withSources(data, (sources, directory) =>
     adoptReplica({
       source: sources.find((each) => name === undefined || each.name === name)!,
-      ...{ directory, secret, connection, key: undefined, allowAsynchronous: false, onPart: () => {} },
+      directory,
+      secret,
+      connection,
+      key: undefined,
+      allowAsynchronous: false,
+      onPart: () => {},
     }),
   );
 }
@@ -118,7 +124,8 @@ describe('an empty database filled from a replica', () => {
 
   it('includes the last heartbeat of each node in the lost database', async () => {
     const url = await newDatabase();
-    const [one, two] = [await startNode(url, 'one'), await startNode(url, 'two')];
+    const one = await startNode(url, 'one');
+    const two = await startNode(url, 'two');
     const earlier = await startNode(url, 'earlier');
     ended(earlier);
     await earlier.stop();
@@ -161,7 +168,8 @@ describe('an empty database filled from a replica', () => {
 
   it('accepts a second attempt after an interruption at any point, while nodes wait', async () => {
     const url = await newDatabase();
-    const [one, two] = [await startNode(url, 'one'), await startNode(url, 'two')];
+    const one = await startNode(url, 'one');
+    const two = await startNode(url, 'two');
     one.count('f', 1);
     for (const node of [one, two]) await expectCounts(node, { f: 1 });
     await horizon(url);

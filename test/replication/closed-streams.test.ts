@@ -38,7 +38,8 @@ function copyDirectory(data: string): string {
 describe('a process whose stream was closed', () => {
   it('keeps what it acknowledges until it notices, and its successor ships all of it once', async () => {
     const url = await newDatabase();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     one.count('f', 1);
     await expectCounts(two, { f: 1 });
     await countCutOff(one, () => one.count('f', 10));
@@ -70,7 +71,8 @@ describe('a process whose stream was closed', () => {
 
   it('ships its remaining deltas even if other nodes have forgotten the names of its series', async () => {
     const url = await newDatabase();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     one.count('f', 1);
     await expectCounts(two, { f: 1 });
     await countCutOff(one, () => one.count('f', 10));
@@ -96,7 +98,8 @@ describe('a process whose stream was closed', () => {
 
   it.each(places)('ships its remaining deltas once if its successor stops (%s, %s it)', async (statement, kind) => {
     const url = await newDatabase();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     await one.node.freshen();
     await countCutOff(one, () => one.count('f', 10));
     await kill(url, one);

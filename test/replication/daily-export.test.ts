@@ -58,7 +58,10 @@ function exportFrom(
   now = Date.now(),
 ): Promise<ExportResult | undefined> {
   return exportDays({
-    ...{ session, store: node.store, directory: node.spool.directory, clock: systemClock },
+    session,
+    store: node.store,
+    directory: node.spool.directory,
+    clock: systemClock,
     progress: () => ({ completeThrough: now, now, retention: defaultSettings }),
     isEnding: () => false,
   });
@@ -126,7 +129,8 @@ async function fill(one: TestNode, two: TestNode, features = 1200): Promise<Reco
 describe('usage by days in SQL', () => {
   it('equals the reports of complete days, whichever nodes write it', async () => {
     const url = await postgresWithShop();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     one.meet('f1', 1);
     two.meet('f1', 2);
     await fill(one, two);
@@ -154,7 +158,8 @@ describe('usage by days in SQL', () => {
 
   it('includes the users of variants and features', async () => {
     const url = await postgresWithShop();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     const day = Math.floor(minute / 1440);
     one.meet('f', 1);
     two.meet('f', 1);
@@ -173,7 +178,8 @@ describe('usage by days in SQL', () => {
 
   it('shows a day once it is complete, even if its writer was killed', async () => {
     const url = await postgresWithShop();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     await fill(one, two);
     let puts = 0;
     const dying = intercepted(one.side, async ({ name }) => {
@@ -192,13 +198,15 @@ describe('usage by days in SQL', () => {
 
   it('includes late counts, and an earlier position never replaces a later one', async () => {
     const url = await postgresWithShop();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     const wanted = await fill(one, two, 20);
     await exportFrom(one);
     one.count('f3', 1000, on(yesterday));
     await expectCounts(two, { ...wanted, f3: 1008 });
     await endLease(url);
-    const [goOn, begun] = [gate(), gate()];
+    const goOn = gate();
+    const begun = gate();
     const slow = intercepted(two.side, async ({ name }) => {
       if (name !== 'fm-daily-put') return;
       begun.open();
@@ -219,7 +227,8 @@ describe('usage by days in SQL', () => {
 
   it('follows the names in the accounts, and is removed with an environment', async () => {
     const url = await postgresWithShop();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     await fill(one, two, 20);
     await exportFrom(one);
     const change = (text: string) => postgres.query(text, [], url);
@@ -235,7 +244,8 @@ describe('usage by days in SQL', () => {
 
   it('includes the counts of a version that did not list changed days', async () => {
     const url = await postgresWithShop();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     await fill(one, two, 20);
     transact(one.store.lmdb, () => {
       for (const key of one.store.replica.getKeys())
@@ -247,7 +257,8 @@ describe('usage by days in SQL', () => {
 
   it('reveals nothing to roles without rights', async () => {
     const url = await postgresWithShop();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     await fill(one, two, 20);
     await exportFrom(one);
     const [grants = '', example = ''] = sqlOfDocs();

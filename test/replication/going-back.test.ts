@@ -30,7 +30,8 @@ const { describe, it } = needing('postgresql');
 describe('a PostgreSQL that reverted to an earlier state', () => {
   it('receives the later deltas again, including deltas of an idle node and of earlier processes', async () => {
     const url = await newDatabase();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     one.count('f', 1);
     await expectCounts(two, { f: 1 });
     const goBack = await copyDatabase(url);
@@ -56,7 +57,8 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
 
   it('allows no changes until the streams whose deltas are lost are closed', async () => {
     const url = await newDatabase();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     const goBack = await copyDatabase(url);
     one.count('lost', 1);
     one.meet('lost', 7);

@@ -30,7 +30,8 @@ const kinds = async (url: string) =>
 describe('an entry that is not a delta', () => {
   it('lets every node find a minted instance id', async () => {
     const url = await newDatabase();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     const mint = createMint(1);
     await one.node.mint(loggedMint(mint));
     await two.node.freshen();
@@ -108,7 +109,10 @@ describe('a connection that is cut', () => {
 });
 
 const delta = (seq: number, content = `delta ${seq}`): SealedDelta => ({
-  ...{ seq, through: seq, since: 0, version: 1 },
+  seq,
+  through: seq,
+  since: 0,
+  version: 1,
   body: Buffer.from(content),
 });
 

@@ -60,11 +60,13 @@ export class OpenDelta {
   /** Adds a batch as one message that counts once. */
   addMessage(identity: Uint8Array, at: number, envelope: Envelope): void {
     this.#addNames(envelope);
-    const [counts, measurements, users]: number[][] = [[], [], []];
-    eachCount(envelope, (...row) => counts!.push(...row));
-    eachMeasurement(envelope, (...row) => measurements!.push(...row.slice(0, 4)));
-    eachUser(envelope, (...row) => users!.push(...row.slice(0, 4)));
-    const rows = { counts: counts!, measurements: measurements!, users: users! };
+    const counts: number[] = [];
+    const measurements: number[] = [];
+    const users: number[] = [];
+    eachCount(envelope, (...row) => counts.push(...row));
+    eachMeasurement(envelope, (...row) => measurements.push(...row.slice(0, 4)));
+    eachUser(envelope, (...row) => users.push(...row.slice(0, 4)));
+    const rows = { counts, measurements, users };
     const message = { identity, at, ...rows, exposures: readExposures(envelope), unresolved: [] };
     this.#content.messages.push(message);
   }
@@ -119,7 +121,7 @@ export class OpenDelta {
     this.#content.series.push(...series);
     this.#content.ledger.push(...ledger);
     for (const { slot, environment, ordinal, sender } of senders)
-      this.#content.senders.push({ ...{ environment, ordinal }, ...sender, first: slot, last: slot });
+      this.#content.senders.push({ environment, ordinal, ...sender, first: slot, last: slot });
   }
 
   #noteSeen(ref: number, minute: number): void {

@@ -85,7 +85,8 @@ test('a snapshot with the rest of the log results in the same content as the who
   await fc.assert(
     fc.asyncProperty(happenings, life, fc.nat({ max: 60 }), async (happened, doings, at) => {
       const history = new History(happened, narrow, 20 * hourMs);
-      const [whole, maker] = [new TestReplica(temporaryDirectory()), new TestReplica(temporaryDirectory())];
+      const whole = new TestReplica(temporaryDirectory());
+      const maker = new TestReplica(temporaryDirectory());
       await live(whole, history, []);
       maker.follow(history.log, Math.min(at, history.log.position));
       const snapshot = maker.replica.snapshot();

@@ -74,7 +74,8 @@ test('deltas sealed at any time add up to the counts of a single machine', async
     fc.asyncProperty(room, fc.array(step, { maxLength: 12 }), async (size, steps) => {
       const embedded = openUsageTables(temporaryDirectory());
       const { write } = createAggregator(embedded);
-      const [plain, filler] = [new BatchFiller(), new BatchFiller()];
+      const plain = new BatchFiller();
+      const filler = new BatchFiller();
       const node = new Node(size);
       node.start(0);
       for (const [at, { packets, seals, restart }] of steps.entries()) {

@@ -42,7 +42,8 @@ describe('nodes with one PostgreSQL', () => {
 
   it('include in a report everything acknowledged before it, and state the time through which it is complete', async () => {
     const url = await newDatabase();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     await two.node.freshen();
     const before = Date.now();
     one.count('f');
@@ -53,7 +54,8 @@ describe('nodes with one PostgreSQL', () => {
 
   it("state the time of completeness by PostgreSQL's clock, even if their own clocks are wrong and are corrected", async () => {
     const url = await newDatabase();
-    const [one, two] = [await start(url, { clockMs: 4_000 }), await start(url, { clockMs: 3_000 })];
+    const one = await start(url, { clockMs: 4_000 });
+    const two = await start(url, { clockMs: 3_000 });
     for (const clockMs of [4_000, -4_000, 2_000, 4_500, 0]) {
       one.clockMs = clockMs;
       const before = Date.now();
@@ -70,7 +72,8 @@ describe('nodes with one PostgreSQL', () => {
 
   it('ship everything at the end, and deregister', async () => {
     const url = await newDatabase();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     one.count('f', 3);
     ended(one);
     expect(await one.stop()).toBe(true);
@@ -85,7 +88,8 @@ describe('nodes with one PostgreSQL', () => {
 
   it('ship what they counted while PostgreSQL was away', async () => {
     const url = await newDatabase();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     one.session.fault = () => 'refused';
     for (let round = 0; round < 60; round += 1)
       one.countAll(Array.from({ length: 100 }, (_, index) => [`f${index}`, 1, round] as const));
@@ -101,7 +105,8 @@ describe('nodes with one PostgreSQL', () => {
 
 it('a commit that is abandoned and succeeds later counts once, even if its deltas were shipped again before', async () => {
   const url = await newDatabase();
-  const [one, two] = [await start(url), await start(url)];
+  const one = await start(url);
+  const two = await start(url);
   let late = 0;
   for (let round = 1; round <= 3; round += 1) {
     // The node can still be disconnected after the previous round.
@@ -157,7 +162,8 @@ describe('a node', () => {
 
   it('counts everything once if it loses responses', async () => {
     const url = await newDatabase();
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     let statements = 0;
     one.session.fault = () => (++statements % 3 === 0 ? 'lost' : undefined);
     for (let round = 0; round < 20; round += 1) {

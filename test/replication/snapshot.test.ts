@@ -51,7 +51,8 @@ async function* each(parts: readonly Uint8Array[]) {
 
 describe('a snapshot', () => {
   test('results in the same replica if the snapshot has many parts, and the replica keeps its own secret', async () => {
-    const [maker, joining] = [openNode(), openNode()];
+    const maker = openNode();
+    const joining = openNode();
     const log = someLog(1000);
     maker.follow(log);
     maker.upkeep(start + 1e8);
@@ -71,7 +72,8 @@ describe('a snapshot', () => {
   });
 
   test('keeps one position, even if entries are applied while it is read', async () => {
-    const [maker, joining] = [openNode(), openNode()];
+    const maker = openNode();
+    const joining = openNode();
     const log = someLog(1000);
     maker.follow(log, 6);
     const before = maker.content();
@@ -163,7 +165,8 @@ describe('loading a snapshot', () => {
 
   /** Creates a node that has applied a log, and a node that has applied only the beginning of the log. */
   async function makeBoth() {
-    const [maker, node] = [openNode(), openNode()];
+    const maker = openNode();
+    const node = openNode();
     const log = someLog(500);
     maker.follow(log);
     node.follow(log, 3);
@@ -171,7 +174,8 @@ describe('loading a snapshot', () => {
   }
 
   test('invalidates the cached data of reports', async () => {
-    const [maker, node] = [openNode(), openNode()];
+    const maker = openNode();
+    const node = openNode();
     const log = someLog(20);
     for (const each of [maker, node]) {
       each.follow(log);

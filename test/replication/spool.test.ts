@@ -120,7 +120,8 @@ test('counts of an earlier process are sealed under its stream, before any count
 
 test('a backlog is sealed in deltas of a limited size, oldest minute first', async () => {
   const { spool, step, aggregator } = openSpool();
-  const [series, minutes] = [1500, 3];
+  const series = 1500;
+  const minutes = 3;
   for (let minute = 0; minute < minutes; minute += 1) {
     const batch = new Batch();
     for (let ordinal = 0; ordinal < series; ordinal += 1) {

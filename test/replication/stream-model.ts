@@ -73,7 +73,13 @@ function start({ packets, copy }: Model): State {
     standby: database,
     old: null,
     nodes: [[fresh(0)], copy === undefined ? [fresh(1)] : null],
-    ...{ next: 0, failovers: 0, closes: 0, copy: null, excused: 0, accepted: 0, seenAtCopy: 0 },
+    next: 0,
+    failovers: 0,
+    closes: 0,
+    copy: null,
+    excused: 0,
+    accepted: 0,
+    seenAtCopy: 0,
   };
 }
 

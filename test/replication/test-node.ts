@@ -98,7 +98,9 @@ export class TestNode {
     this.replica = new Replica(this.store, () => systemClock.monotonic());
     const { postgresId } = this.spool;
     const connectAs = (purpose: string) => connect(url, `${name}${purpose}`, postgresId);
-    const [main, side, late] = [connectAs(''), connectAs(' side'), connectAs(' late')];
+    const main = connectAs('');
+    const side = connectAs(' side');
+    const late = connectAs(' late');
     this.#connections = [main, side, late];
     this.session = new FaultySession(main, fault, undefined, late);
     this.side = new FaultySession(side, undefined, this.session);

@@ -100,10 +100,7 @@ export function makeReports(store: UsageTables, now: number, features: readonly 
       json(reports.overviewUsers({ environment, days, features })),
     ]),
     json(
-      reports.features({
-        ...{ environments: named, declared: [], owned: new Map(), only: {} as never },
-        ...{ page, ...staleness },
-      }),
+      reports.features({ environments: named, declared: [], owned: new Map(), only: {} as never, page, ...staleness }),
     ),
     json(reports.metrics({ environments, declared: [], only: undefined, page })),
     json(reports.ledger({ application: ledgerApplication, only: undefined, unnamed: true, hours, keys: [] })),

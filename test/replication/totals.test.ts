@@ -48,7 +48,8 @@ test('a running total whose points move between nodes counts its greatest value,
   });
   const { log, one, other, node } = setUp();
   const streams = { one, other } as Readonly<Record<string, typeof one>>;
-  let [run, counted] = [0, 0];
+  let run = 0;
+  let counted = 0;
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), fc.boolean(), (steps, isOtherFirst) => {
       run += 1;

@@ -196,7 +196,8 @@ describe('a snapshot of the log', () => {
   });
 
   async function twoNodes(): Promise<[TestNode, TestNode]> {
-    const [one, two] = [await start(url), await start(url)];
+    const one = await start(url);
+    const two = await start(url);
     await countOne(one, 'f');
     await expectCounts(two, { f: 1 });
     return [one, two];

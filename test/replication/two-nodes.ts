@@ -13,7 +13,8 @@ const limits = { features: 100, variants: 100, metrics: 100 };
 /** Two nodes that ship to one log, and a replica that follows it. */
 export function setUp() {
   const log = new TestLog();
-  const [one, other] = [new TestStream('one', log, start, limits), new TestStream('other', log, start, limits)];
+  const one = new TestStream('one', log, start, limits);
+  const other = new TestStream('other', log, start, limits);
   const node = new TestReplica(temporaryDirectory());
   onTestFinished(() => node.store.lmdb.close());
   return { log, one, other, node };

@@ -58,7 +58,8 @@ async function readWarnings(url: string): Promise<string[]> {
 describe('a process that is killed before it ships anything', () => {
   it('the process does not hold back reports once its directory is used again', async () => {
     const url = await newDatabase();
-    const [other, one] = [await start(url), await start(url)];
+    const other = await start(url);
+    const one = await start(url);
     const again = await restart(url, one);
     await expectComplete(other);
     expect(await openStreams(url)).toEqual(
@@ -81,7 +82,8 @@ describe('a process that is killed before it ships anything', () => {
 
   it('the process is reported until it is forgotten if its directory is lost', async () => {
     const url = await newDatabase();
-    const [other, lost] = [await start(url), await start(url, { name: 'lost' })];
+    const other = await start(url);
+    const lost = await start(url, { name: 'lost' });
     await kill(url, lost);
     const age = `UPDATE fm_node SET beat_at = beat_at - interval '1 hour' WHERE name = 'lost'`;
     await postgres.query(age, [], url);
@@ -101,7 +103,8 @@ describe('a process that is killed before it ships anything', () => {
 describe('a stream that the directory of a running node does not have', () => {
   it('a stream that shipped nothing is closed, and its process ships its counts nevertheless', async () => {
     const url = await newDatabase();
-    const [other, one] = [await start(url), await start(url)];
+    const other = await start(url);
+    const one = await start(url);
     const copy = await copyAfterKill(url, one);
     const stream = await runCopy(url, copy, 0);
     const again = await start(url, { data: one.data });
@@ -134,7 +137,8 @@ describe('a stream that the directory of a running node does not have', () => {
 
   it('a stream that shipped some deltas is reported, and forgotten without stopping the node', async () => {
     const url = await newDatabase();
-    const [other, one] = [await start(url), await start(url, { name: 'north' })];
+    const other = await start(url);
+    const one = await start(url, { name: 'north' });
     const copy = await copyAfterKill(url, one);
     const stream = await runCopy(url, copy, 10);
     const again = await start(url, { data: one.data, name: 'north' });

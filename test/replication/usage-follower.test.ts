@@ -14,7 +14,12 @@ const { describe, it } = needing('postgresql');
 
 describe('rows of deltas that were refused', () => {
   const createRefusal = (seq: number, row = '[]'): Refusal => ({
-    ...{ position: seq, stream: 'one', seq, place: 'counts', reason: 'not a number', row },
+    position: seq,
+    stream: 'one',
+    seq,
+    place: 'counts',
+    reason: 'not a number',
+    row,
   });
 
   async function setUp() {

@@ -8,7 +8,8 @@ import { finish } from '../support/finish.ts';
 import { temporaryUsage } from '../support/temporary-usage.ts';
 
 const environment = { name: 'Production', number: 7, createdAt: 0 };
-const [hourMs, dayMs] = [3_600_000, 86_400_000];
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 const retention = { minutesMs: 5 * hourMs, hoursMs: 3 * dayMs, daysMs: 90 * dayMs };
 const today = Date.UTC(2026, 0, 31) / dayMs;
 const now = today * dayMs + 15 * hourMs;

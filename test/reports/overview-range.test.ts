@@ -5,7 +5,9 @@ import { compare, listDays, overviewRange, readOverviewRange } from '../../src/r
 import { daysText } from '../../src/reports/usage/report-range.ts';
 import { floorToBucket, horizonsAt } from '../../src/storage/lmdb/blocks.ts';
 
-const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 const retention = { minutesMs: 48 * hourMs, hoursMs: 90 * dayMs, daysMs: 1825 * dayMs };
 const now = Date.UTC(2026, 2, 29, 14, 17, 30); // On this day Europe changes its clocks.
 

@@ -19,7 +19,9 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { temporaryUsage } from '../support/temporary-usage.ts';
 
 const environment = { name: 'Production', number: 7, createdAt: 0 };
-const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 const retention = { minutesMs: 5 * hourMs, hoursMs: 3 * dayMs, daysMs: 90 * dayMs };
 const now = Date.UTC(2026, 0, 31, 15, 42, 10);
 const nowMinute = Math.floor(now / minuteMs);
@@ -166,7 +168,9 @@ test('users are counted once over whole UTC days, and compared by complete days'
     [Date.UTC(2026, 0, 31) / 1000, 2],
   ]);
   expect(shown.usersBefore).toEqual({
-    ...{ count: 2, from: '2026-01-27', to: '2026-01-28' },
+    count: 2,
+    from: '2026-01-27',
+    to: '2026-01-28',
     against: { count: 2, from: '2026-01-29', to: '2026-01-30' },
   });
 });

@@ -10,7 +10,8 @@ import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const [hourMs, dayMs] = [3_600_000, 86_400_000];
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 const retention = { minutesMs: 5 * hourMs, hoursMs: 30 * dayMs, daysMs: 90 * dayMs };
 const today = Date.UTC(2026, 10, 15) / dayMs;
 const now = today * dayMs + 15 * hourMs;
@@ -40,7 +41,11 @@ function openStore() {
 }
 
 const declared = (settings: Partial<FeatureDeclaration>): FeatureDeclaration => ({
-  ...{ applicationId: 'app', name: 'checkout', number: 1, createdAt: 0, updatedAt: 0 },
+  applicationId: 'app',
+  name: 'checkout',
+  number: 1,
+  createdAt: 0,
+  updatedAt: 0,
   ...defaultSettings,
   ...settings,
 });

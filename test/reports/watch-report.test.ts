@@ -27,8 +27,13 @@ async function openReport() {
   const task = (more: Partial<WatchTask>): WatchTask => ({
     application: application.number,
     environments: application.environments,
-    ...{ declared: [], now: clock.now(), staleAfterMs: 30 * dayMs },
-    ...{ firstSeenFrom: null, staleFrom: null, verdictsFrom: null, refusedFrom: null },
+    declared: [],
+    now: clock.now(),
+    staleAfterMs: 30 * dayMs,
+    firstSeenFrom: null,
+    staleFrom: null,
+    verdictsFrom: null,
+    refusedFrom: null,
     ...more,
   });
   return {

@@ -17,7 +17,9 @@ export interface SeenState {
 }
 
 const { news, back, published } = workerData as PublicationStart;
-let [applied, disordered, late] = [0, 0, 0];
+let applied = 0;
+let disordered = 0;
+let late = 0;
 const subscriber = new Subscriber<number>(news, (message) => {
   if (message !== applied + 1) disordered += 1;
   applied = message;

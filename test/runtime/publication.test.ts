@@ -80,7 +80,8 @@ test('a subscriber closes when messages are missing because the publisher closed
 
 test('a thread that sees an effect of a publication has applied its message', async () => {
   const start = await sourceThreads('test/runtime/publication-thread.ts');
-  const [news, back] = [publication(), publication()];
+  const news = publication();
+  const back = publication();
   const published = new Int32Array(new SharedArrayBuffer(4));
   const data: PublicationStart = { news: news.to, back: back.to, published };
   start(data, [news.to.port, back.to.port]);

@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { isGreen, type Step, summarize, type TestResult } from '../../scripts/test/summary.ts';
 
 const outcome = (state: TestResult['state'], fields: Partial<TestResult> = {}): TestResult => ({
-  ...{ project: 'unit', file: 'test/a.test.ts', test: 'adds', state, why: '', ms: 0 },
+  project: 'unit',
+  file: 'test/a.test.ts',
+  test: 'adds',
+  state,
+  why: '',
+  ms: 0,
   ...fields,
 });
 

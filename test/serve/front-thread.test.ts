@@ -8,7 +8,9 @@ import { queuesMemory } from '../../src/storage/commit/queue-monitor.ts';
 import { load } from '../support/load-config.ts';
 
 test('a barrier applies the updates first, so that packets whose body arrives later see the updates', async () => {
-  const [fromMain, toMain, relay] = [publication(), publication(), new MessageChannel()];
+  const fromMain = publication();
+  const toMain = publication();
+  const relay = new MessageChannel();
   const thread = new FrontThread({
     number: 1,
     queues: queuesMemory(2),

@@ -10,9 +10,18 @@ const all = [
   measured({ combination: base, threads: [{ role: 'journal', cores: 0.4 }], packetsPerSecond: 123_456 }),
   measured({
     combination: { threads: 16, workers: 16, 'batch-packets': 1_000_000, 'commit-delay': 1_000 },
-    ...{ share: 0.5, offered: 61_728, isDisturbed: true, foreignCores: 1.2, connections: 10_000 },
-    ...{ p50: 1_234.5, p99: 12_345.6, p999: 23_456.7, generatorP99: 1.25 },
-    ...{ flushesPerSecond: 12_345, bytesPerPacket: 123_456, errors: 1_234_567 },
+    share: 0.5,
+    offered: 61_728,
+    isDisturbed: true,
+    foreignCores: 1.2,
+    connections: 10_000,
+    p50: 1_234.5,
+    p99: 12_345.6,
+    p999: 23_456.7,
+    generatorP99: 1.25,
+    flushesPerSecond: 12_345,
+    bytesPerPacket: 123_456,
+    errors: 1_234_567,
   }),
 ];
 
@@ -62,8 +71,12 @@ describe('the text of a bench', () => {
   it('the text states the sustained rate without the delays of the generator, and the size of these delays', () => {
     const machine = { version: '1.2.3', cores: 2, processor: 'CPU', memory: 2 ** 33, at: 0 };
     const open = measured({
-      ...{ share: 0.5, offered: 25_000, packetsPerSecond: 25_000 },
-      ...{ p99: 9, generatorP99: 6.5, othersP99: 3.25 },
+      share: 0.5,
+      offered: 25_000,
+      packetsPerSecond: 25_000,
+      p99: 9,
+      generatorP99: 6.5,
+      othersP99: 3.25,
     });
     const outcome = conclude(
       { measurements: [measured(), open], candidate: undefined },

@@ -65,7 +65,8 @@ test("OpenFeature's hooks count each evaluation once, and failed evaluations as 
   for (const [name, Type] of Object.entries(hooks)) await evaluate(name, new Type());
   await Promise.all(sdks.map((sdk) => sdk.shutdown()));
   const { features } = await usage(http, shop.access, shop.application, {
-    ...{ environment: 'Production', step: 'hour' },
+    environment: 'Production',
+    step: 'hour',
     from: new Date(Date.now() - 86_400_000),
     to: new Date(Date.now() + 3_600_000),
   });

@@ -20,7 +20,13 @@ async function openGateway({ http }: LocalService, faults: Fault[]) {
 }
 
 const flag = (name: string, enabled: boolean, variants: object[] = []) => ({
-  ...{ name, enabled, variants, type: 'release', project: 'default', stale: false, impressionData: false },
+  name,
+  enabled,
+  variants,
+  type: 'release',
+  project: 'default',
+  stale: false,
+  impressionData: false,
   strategies: [{ name: 'default', parameters: {} }],
 });
 
@@ -44,8 +50,12 @@ async function adoptToken(service: LocalService): Promise<Shop> {
 
 function startSdk(url: string): Unleash {
   const sdk = initialize({
-    ...{ url, appName: 'billing', customHeaders: { Authorization: authorization } },
-    ...{ metricsInterval: 20, refreshInterval: 0, skipInstanceCountWarning: true },
+    url,
+    appName: 'billing',
+    customHeaders: { Authorization: authorization },
+    metricsInterval: 20,
+    refreshInterval: 0,
+    skipInstanceCountWarning: true,
     bootstrap: { data: definitions.features as never },
   });
   sdk.on('warn', () => {});

@@ -20,7 +20,11 @@ export function startTestCommitters(
 /** The options of committers with one journal lane. */
 export function committersStart(data: string): CommittersStart {
   return {
-    ...{ workerFile, data, workers: 1, randomBytes, log: { info: () => {}, warn: () => {} } },
+    workerFile,
+    data,
+    workers: 1,
+    randomBytes,
+    log: { info: () => {}, warn: () => {} },
     clock: systemClock,
     failed: (error) => {
       throw error;

@@ -8,8 +8,14 @@ export const interval = 60_000;
 
 /** The subject of notes on messages. */
 export const subject = encodeDimensions({
-  ...{ environment: 1, transport: 'http', route: 'unleash', outcome: 'noted', status: 202, code: null },
-  ...{ userAgent: 'billing', instance: null },
+  environment: 1,
+  transport: 'http',
+  route: 'unleash',
+  outcome: 'noted',
+  status: 202,
+  code: null,
+  userAgent: 'billing',
+  instance: null,
 });
 
 /** A bucket of an SDK for Node that ends at `at`, with these rows. */
@@ -19,9 +25,18 @@ export function cumulativeMessage(
   more: Partial<CumulativeMessage> = {},
 ): CumulativeMessage {
   return {
-    ...{ identity: digestBytes(1, 2, 3, 4), at, sender: new Uint8Array(), repeats: repeats.whole },
-    ...{ stop: at, length: interval, interval, subject, measuredAt: at },
-    ...{ bucket: encodeBucket(bucketWidth.minute, Math.floor(at / 60_000)), rows, ...more },
+    identity: digestBytes(1, 2, 3, 4),
+    at,
+    sender: new Uint8Array(),
+    repeats: repeats.whole,
+    stop: at,
+    length: interval,
+    interval,
+    subject,
+    measuredAt: at,
+    bucket: encodeBucket(bucketWidth.minute, Math.floor(at / 60_000)),
+    rows,
+    ...more,
   };
 }
 

@@ -64,7 +64,10 @@ function configuration(urls: ClientUrls, groups: ReadonlyMap<string, readonly st
     findAccount: (_context: unknown, id: string) => ({
       accountId: id,
       claims: () => ({
-        ...{ sub: id, email: `${id}@corp.example`, email_verified: true, name: id },
+        sub: id,
+        email: `${id}@corp.example`,
+        email_verified: true,
+        name: id,
         groups: [...(groups.get(id) ?? [])],
       }),
     }),

@@ -20,10 +20,7 @@ export async function addOldSessions(data: string): Promise<OldSessions> {
   const then = Date.now() - 3_600_000;
   const sources = { clock: { now: () => then, monotonic: () => 0 }, randomBytes };
   const [userId = ''] = accountStore.records('users').keys();
-  const granted = {
-    ...{ userId, signIn: 'an-hour-ago', scope: 'openid flagmeter' },
-    authTime: Math.floor(then / 1000),
-  };
+  const granted = { userId, signIn: 'an-hour-ago', scope: 'openid flagmeter', authTime: Math.floor(then / 1000) };
   try {
     return await accountStore.change((tx) => ({
       cookie: beginConsoleSession(sources, tx, granted).cookie,

@@ -44,9 +44,15 @@ export function checkTypes(): string {
   const directory = installPackage();
   const options = {
     compilerOptions: {
-      ...{ module: 'nodenext', target: 'es2022', lib: ['es2023', 'dom'], strict: true, noEmit: true },
-      ...{ allowImportingTsExtensions: true, exactOptionalPropertyTypes: true },
-      ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+      module: 'nodenext',
+      target: 'es2022',
+      lib: ['es2023', 'dom'],
+      strict: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      exactOptionalPropertyTypes: true,
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules/@types')],
     },
     include: ['*.ts'],
   };

@@ -51,7 +51,8 @@ function collectorArguments(url: string, note: Note): readonly string[] {
 
 /** Returns arguments with which each backup fails; the log has the reason. */
 function bucketArguments(url: string, note: Note): readonly string[] {
-  const [id, secret] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')];
+  const id = randomBytes(12).toString('hex');
+  const secret = randomBytes(12).toString('hex');
   note('the id of the bucket key', id);
   note('the bucket key', secret);
   const file = secretFile(`[default]\naws_access_key_id = ${id}\naws_secret_access_key = ${secret}\n`);

@@ -61,12 +61,15 @@ export class PostgresPair {
   /** Promotes the standby. The former primary is unchanged, running or not, and becomes the standby of this pair. */
   async promote(): Promise<void> {
     await this.#standby.query('SELECT pg_promote(true, 30)');
-    [this.#primary, this.#standby] = [this.#standby, this.#primary];
+    const primary = this.#primary;
+    this.#primary = this.#standby;
+    this.#standby = primary;
   }
 
   /** Restarts the former primary as a standby: kills it if necessary, rewinds or copies it, and waits for it. */
   async rejoin(): Promise<void> {
-    const [primary, old] = [this.#primary, this.#standby];
+    const primary = this.#primary;
+    const old = this.#standby;
     await old.kill();
     const configuration = join(old.data, 'postgresql.conf');
     const kept = readFileSync(configuration);

@@ -44,7 +44,8 @@ export function spawnProgram(
 ): ChildProcess {
   if (programs === undefined) throw new Error(whyNoPostgres);
   const as = owner ? ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--init-groups'] : [];
-  const [command, ...rest] = [...prefix, ...as, join(programs, name), ...args] as [string, ...string[]];
+  const words = [...prefix, ...as, join(programs, name), ...args];
+  const [command, ...rest] = words as [string, ...string[]];
   return spawn(command, rest, { ...options, env: environment() });
 }
 

@@ -30,14 +30,19 @@ function readEvents(record: Buffer, root: string): Event[] {
   const events: Event[] = [];
   for (let offset = 0; offset + headBytes <= record.length; ) {
     const field = (index: number) => record.readUInt32LE(offset + 4 * index);
-    const [pathEnd, toEnd] = [offset + headBytes + field(2), offset + headBytes + field(2) + field(3)];
+    const pathEnd = offset + headBytes + field(2);
+    const toEnd = offset + headBytes + field(2) + field(3);
     const end = toEnd + (field(7) === 0 ? 0 : field(6));
     const bytes = field(7) === 0 ? Buffer.alloc(field(6)) : record.subarray(toEnd, end);
     const name = (from: number, to: number) => record.toString('utf8', from, to).slice(root.length + 1);
     events.push({
-      ...{ kind: String.fromCharCode(field(0)), thread: field(1) },
-      ...{ path: name(offset + headBytes, pathEnd), to: name(pathEnd, toEnd) },
-      ...{ at: field(4) + field(5) * 2 ** 32, bytes, end },
+      kind: String.fromCharCode(field(0)),
+      thread: field(1),
+      path: name(offset + headBytes, pathEnd),
+      to: name(pathEnd, toEnd),
+      at: field(4) + field(5) * 2 ** 32,
+      bytes,
+      end,
     });
     offset = end;
   }

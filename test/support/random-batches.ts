@@ -64,8 +64,14 @@ export class BatchFiller {
     const [first] = entries;
     if (first === undefined) return;
     const subject = encodeDimensions({
-      ...{ environment: first.environment, transport: 'http', route: 'telemetry', outcome: 'accepted' },
-      ...{ status: 202, code: null, userAgent: person ?? null, instance: null },
+      environment: first.environment,
+      transport: 'http',
+      route: 'telemetry',
+      outcome: 'accepted',
+      status: 202,
+      code: null,
+      userAgent: person ?? null,
+      instance: null,
     } as never);
     batch.ledger.add({ application: 1, hour: 27, subject }, this.#clock, { detail: `${this.#clock}` });
     const sender = { name: person ?? 'app', version: null, transport: 'http', route: 'telemetry' } as const;

@@ -5,8 +5,11 @@ import { connect } from 'node:tls';
 export type RawHeader = readonly [name: string, value: string];
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-const [data, headers, settings] = [0x0, 0x1, 0x4];
-const [endStream, endHeaders] = [0x1, 0x4];
+const data = 0x0;
+const headers = 0x1;
+const settings = 0x4;
+const endStream = 0x1;
+const endHeaders = 0x4;
 
 function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9);
@@ -72,7 +75,8 @@ export async function sendRawHttp2(port: number, bytes: Buffer, waitMs: number):
 /** True if a frame ends the first stream, or the connection: RST_STREAM, GOAWAY, or a last HEADERS or DATA. */
 function isOver(received: Buffer): boolean {
   for (let at = 0; at + 9 <= received.length; at += 9 + received.readUIntBE(at, 3)) {
-    const [type, flags] = [received[at + 3]!, received[at + 4]!];
+    const type = received[at + 3]!;
+    const flags = received[at + 4]!;
     if (type === 0x3 || type === 0x7) return true;
     if ((type === data || type === headers) && (flags & endStream) !== 0) return true;
   }

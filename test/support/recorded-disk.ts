@@ -18,8 +18,12 @@ export function killedAt(data: string, { on, path, at }: KillPoint) {
   const armed = join(freshDirectory(), 'armed');
   return {
     env: {
-      ...{ LD_PRELOAD: library, RECORD_IN: `${data}/` },
-      ...{ KILL_ON: on, KILL_PATH: path, KILL_AT: String(at), KILL_ARMED: armed },
+      LD_PRELOAD: library,
+      RECORD_IN: `${data}/`,
+      KILL_ON: on,
+      KILL_PATH: path,
+      KILL_AT: String(at),
+      KILL_ARMED: armed,
     },
     arm: () => writeFileSync(armed, ''),
   };

@@ -69,7 +69,8 @@ const copied = ['lmdb', 'piscina'];
 
 /** Links the current dependencies, which have everything that the previous release needs. */
 function takeDependencies(folder: string): void {
-  const [ours, theirs] = [join(root, 'node_modules'), join(folder, 'node_modules')];
+  const ours = join(root, 'node_modules');
+  const theirs = join(folder, 'node_modules');
   mkdirSync(theirs);
   for (const name of readdirSync(ours)) {
     if (name === '.cache') continue;

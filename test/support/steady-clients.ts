@@ -60,7 +60,10 @@ export function startClients(wanted: ClientOptions): SteadyClients {
   const agent = new Agent({ ca, keepAlive: true });
   const grpc = new Client(`localhost:${wanted.port}`, channel.createSsl(ca));
   const told: ClientState = {
-    ...{ checks: new Map(), invalidated: [], valid: [], failures: [] },
+    checks: new Map(),
+    invalidated: [],
+    valid: [],
+    failures: [],
     refreshToken: wanted.refreshToken,
   };
   const ask = (path: string, asked: RequestOptions = {}) => send(agent, wanted.port, path, asked);

@@ -75,11 +75,15 @@ export class UsageModel {
       return [...rows].map(([key, value]) => [`${key}`, value]).sort((one, other) => (one[0]! < other[0]! ? -1 : 1));
     };
     return {
-      ...{ counts: sorted(this.counts), measurements: sorted(this.measurements) },
+      counts: sorted(this.counts),
+      measurements: sorted(this.measurements),
       users: sorted([...this.users].map(([key, sketch]) => [key, [...sketch.contents()].map(String)] as const)),
       estimates: sorted([...this.users].map(([key, sketch]) => [key, sketch.estimate()] as const)),
-      ...{ seen: sorted(this.lastSeen), exposures: sorted(this.exposures), names: sorted(this.names) },
-      ...{ ledger: sorted(this.ledger), senders: sorted(this.senders) },
+      seen: sorted(this.lastSeen),
+      exposures: sorted(this.exposures),
+      names: sorted(this.names),
+      ledger: sorted(this.ledger),
+      senders: sorted(this.senders),
     };
   }
 }

@@ -34,8 +34,14 @@ export function addWhole(batch: Batch, application: number, environment: number,
   const identity = digestBytes(environment, environment, environment, 0);
   batch.addCumulative(cumulativeMessage(at, variantRows([[seriesRef(environment, 0), 1]]), { identity, subject: '' }));
   batch.totals.push({
-    ...{ application, digest: Buffer.alloc(16, environment), ref: seriesRef(environment, 0), value: 1, at },
-    ...{ bucket: encodeBucket(bucketWidth.minute, minute), received: at, fresh: 1 },
+    application,
+    digest: Buffer.alloc(16, environment),
+    ref: seriesRef(environment, 0),
+    value: 1,
+    at,
+    bucket: encodeBucket(bucketWidth.minute, minute),
+    received: at,
+    fresh: 1,
   });
   addToLedger(batch, application, environment, at);
   const sender = { name: 'app', version: '1', transport: 'http', route: 'telemetry' } as const;

@@ -37,10 +37,17 @@ export async function startUnleash(
   const child = spawn('node', [join(getModulesPath(unleashModules), 'node_modules', unleashModules.file)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      ...{ PATH: process.env['PATH'], TZ: 'UTC', NODE_ENV: 'production' },
-      ...{ DATABASE_URL: database, DATABASE_SSL: 'false' },
-      ...{ HTTP_HOST: '127.0.0.1', HTTP_PORT: String(port), CHECK_VERSION: 'false', SEND_TELEMETRY: 'false' },
-      ...{ INIT_ADMIN_API_TOKENS: adminToken, INIT_BACKEND_API_TOKENS: token },
+      PATH: process.env['PATH'],
+      TZ: 'UTC',
+      NODE_ENV: 'production',
+      DATABASE_URL: database,
+      DATABASE_SSL: 'false',
+      HTTP_HOST: '127.0.0.1',
+      HTTP_PORT: String(port),
+      CHECK_VERSION: 'false',
+      SEND_TELEMETRY: 'false',
+      INIT_ADMIN_API_TOKENS: adminToken,
+      INIT_BACKEND_API_TOKENS: token,
       ...settings,
     },
   });

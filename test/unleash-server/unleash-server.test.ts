@@ -89,7 +89,8 @@ async function createFlags(): Promise<void> {
     const production = `${features}/${name}/environments/production`;
     const parameters = { rollout: '100', stickiness: 'default', groupId: name };
     await unleash.admin('POST', `${production}/strategies`, {
-      ...{ name: 'flexibleRollout', parameters },
+      name: 'flexibleRollout',
+      parameters,
       ...(name === 'banner' && { variants }),
     });
     if (name !== 'search') await unleash.admin('POST', `${production}/on`);

@@ -14,7 +14,10 @@ const found: FoundForCleanup = {
   ...nothingToClean,
   total: 12,
   removable: Array.from({ length: 12 }, (_, at) => ({
-    ...{ feature: `old-${at}`, kind: 'safe_to_remove', since: '2026-01-01T00:00:00.000Z', variant: null },
+    feature: `old-${at}`,
+    kind: 'safe_to_remove',
+    since: '2026-01-01T00:00:00.000Z',
+    variant: null,
   })),
 };
 
@@ -26,7 +29,9 @@ async function openDigest() {
   await patchFeature(directory, application.id, 'old-0', { owners });
   const newWatch = (deps: Partial<WatchDeps> = {}) =>
     new Watch({
-      ...{ ...fixture, log: testLog(), staleAfterMs: 30 * dayMs },
+      ...fixture,
+      log: testLog(),
+      staleAfterMs: 30 * dayMs,
       find: async () => ({ firstSeen: [], stale: [], verdicts: [], refused: [] }),
       findForCleanup: async () => found,
       completeThrough: async () => undefined,

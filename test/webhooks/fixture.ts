@@ -49,7 +49,12 @@ export async function openWebhooks(base: Partial<WebhookFixture> = {}, deps = se
   const team = base.team ?? (await createTeam(directory, 'Team'));
   const deliverer = newDeliverer({ accountStore, directory }, deps);
   return {
-    ...{ store, accountStore, directory, clock, team, deliverer },
+    store,
+    accountStore,
+    directory,
+    clock,
+    team,
+    deliverer,
     hook: (url, events = ['member.changed'], name = 'Hook') =>
       createWebhook(directory, team.id, { name, url, events }, { allowPrivate: true }),
     deliveries: (id) => listDeliveries(store, id, undefined, 2000),

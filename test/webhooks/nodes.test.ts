@@ -112,8 +112,13 @@ describe('several nodes', () => {
     };
     const newWatch = ({ accountStore, directory }: (typeof nodes)[0]) =>
       new Watch({
-        ...{ accountStore, directory, find, log: testLog(), staleAfterMs: 1000 },
-        ...{ findForCleanup: async () => nothingToClean, completeThrough: async () => undefined },
+        accountStore,
+        directory,
+        find,
+        log: testLog(),
+        staleAfterMs: 1000,
+        findForCleanup: async () => nothingToClean,
+        completeThrough: async () => undefined,
         refusals: () => new Map(),
         pause: async () => true,
       });
@@ -142,9 +147,17 @@ describe('several nodes', () => {
     const settings = { url: 'https://hooks.example.com/', events: ['experiment.finished'] } as const;
     await createWebhook(directory, team.id, { name: 'Results', ...settings }, { allowPrivate: false });
     await planExperiment(directory, id, 'checkout', {
-      ...{ name: 'One page', hypothesis: null, environment: environments[0]!.number, base: 'off' },
-      ...{ split: null, startAt: clock.now() - 9 * dayMs, endAt: null, users: 100 },
-      ...{ metric: 'used', direction: 'up', guardrails: [] },
+      name: 'One page',
+      hypothesis: null,
+      environment: environments[0]!.number,
+      base: 'off',
+      split: null,
+      startAt: clock.now() - 9 * dayMs,
+      endAt: null,
+      users: 100,
+      metric: 'used',
+      direction: 'up',
+      guardrails: [],
     });
     await current();
     let isMet = false;

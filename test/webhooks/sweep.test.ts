@@ -64,11 +64,9 @@ test('announcements are removed with the application, and announced refusals aft
   const fixture = await openWebhooks();
   const { directory, clock, team } = fixture;
   const { id } = await createApplication(directory, { name: 'Shop', teamId: team.id });
-  const [seen, refused, ofService] = [
-    `${id} seen 1 a b`,
-    refusalKey(id, null, 'unknown_key'),
-    refusalKey(service, null, 'backpressure'),
-  ];
+  const seen = `${id} seen 1 a b`;
+  const refused = refusalKey(id, null, 'unknown_key');
+  const ofService = refusalKey(service, null, 'backpressure');
   await directory.change((tx) => {
     for (const key of [seen, refused, ofService]) putAnnouncement(tx, key, { at: clock.now() });
   });

@@ -38,11 +38,20 @@ async function open() {
     return finish(watchReport(usage, task));
   };
   const opened = {
-    ...{ ...fixture, application, receiver, hook, find, tasks },
+    ...fixture,
+    application,
+    receiver,
+    hook,
+    find,
+    tasks,
     newWatch: (deps: Partial<WatchDeps> = {}) =>
       new Watch({
-        ...{ ...fixture, log: testLog(), staleAfterMs: 30 * dayMs, find },
-        ...{ findForCleanup: async () => nothingToClean, completeThrough: async () => undefined },
+        ...fixture,
+        log: testLog(),
+        staleAfterMs: 30 * dayMs,
+        find,
+        findForCleanup: async () => nothingToClean,
+        completeThrough: async () => undefined,
         refusals: () => new Map(),
         pause: async () => true,
         ...deps,

@@ -45,7 +45,8 @@ async function openWatch(): Promise<WatchFixture> {
           opened.tasks.push(task);
           return opened.found;
         },
-        ...{ findForCleanup: async () => nothingToClean, completeThrough: async () => undefined },
+        findForCleanup: async () => nothingToClean,
+        completeThrough: async () => undefined,
         refusals: () => opened.refusals,
         pause: async () => true,
         ...deps,

@@ -96,7 +96,8 @@ describe('a client assertion', () => {
 
   test('an assertion is accepted only once, even after a restart', async () => {
     const { sign, askWith, restarted } = await open();
-    const [first, second] = [await sign(), await sign()];
+    const first = await sign();
+    const second = await sign();
     expect(await askWith(first)).toMatchObject({ status: 200 });
     expect(await askWith(first)).toMatchObject(refused);
     expect(await askWith(second)).toMatchObject({ status: 200 });

@@ -85,7 +85,8 @@ describe('the sign-in page', () => {
   });
 
   test('rejects a challenge that was already used for a sign-in', async () => {
-    const [device, other] = [await fixture.added(), await fixture.added()];
+    const device = await fixture.added();
+    const other = await fixture.added();
     const browser = fixture.newBrowser();
     const options = readOptions(await browser.open(fixture.target()));
     expect((await browser.submit({ action: 'passkey', ...device.get(options) })).status).toBe(303);

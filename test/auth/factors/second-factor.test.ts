@@ -125,7 +125,8 @@ describe('a user with an authenticator app', () => {
   it('the page asks for a code after the password, and accepts each code once', async () => {
     const { person, secret } = await enrolled();
     fixture.clock.advance(30_000);
-    const [one, other] = [fixture.newBrowser(), fixture.newBrowser()];
+    const one = fixture.newBrowser();
+    const other = fixture.newBrowser();
     for (const browser of [one, other])
       expect(readHeading(await fixture.signIn(browser, {}, person))).toBe('Two-step verification');
     const code = now(secret);

@@ -110,7 +110,10 @@ describe('the page of a link', () => {
   });
 
   test('rejects a link after it was used, replaced or withdrawn, and after it has expired', async () => {
-    const [used, replaced, withdrawn, expired] = [await invite(), await invite(), await invite(), await invite()];
+    const used = await invite();
+    const replaced = await invite();
+    const withdrawn = await invite();
+    const expired = await invite();
     expect((await accept(await openPage(), used.secret)).status).toBe(303);
     await call('POST', `/users/${replaced.id}/reset-link`, 200, {});
     await call('DELETE', `/users/${withdrawn.id}/reset-link`, 204);

@@ -46,7 +46,10 @@ test.each(table)('missingStep for %j after %j is %s', async (situation, factors,
   const session = { id: 'provider_1', issuer: 'https://corp.example', subject: 'ada', sid: null };
   const provider = isOneFactor && { provider: { ...session, isOneFactor } };
   const user = {
-    ...{ id: 'ada', role: 'User', teams: [team.id], passwordHash: 'hash' },
+    id: 'ada',
+    role: 'User',
+    teams: [team.id],
+    passwordHash: 'hash',
     ...(temporaryPassword && temporary('hash')),
   } as unknown as User;
   expect(missingStep(accountStore, user, { factors, userAgent: '', ...provider })).toBe(missing);

@@ -31,7 +31,9 @@ async function session(claims: object = {}) {
 
 async function isValid({ refresh_token }: Tokens): Promise<boolean> {
   const response = await post('/connect/token', {
-    ...{ grant_type: 'refresh_token', refresh_token, client_id: sso.clientId },
+    grant_type: 'refresh_token',
+    refresh_token,
+    client_id: sso.clientId,
   });
   return response.status === 200;
 }

@@ -62,7 +62,11 @@ describe('applyRules', () => {
     const { apply, other, directory } = await openTeams();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
       await createUser(directory, {
-        ...{ email: `${name}@corp.example`, name, role: 'User', teams: [other], passwordHash: noPasswordHash },
+        email: `${name}@corp.example`,
+        name,
+        role: 'User',
+        teams: [other],
+        passwordHash: noPasswordHash,
       }).catch(() => undefined);
     const { user, given } = await apply(['User']);
     expect(user?.teams).not.toContain(other);

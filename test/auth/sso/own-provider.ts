@@ -49,7 +49,13 @@ export const clientSecret = 'a secret of the client';
 export async function startOwnProvider(now: () => number): Promise<OwnProvider> {
   const key = await newKey('first');
   const usual = (): Behaviour => ({
-    ...{ claims: {}, userInfo: {}, metadata: {}, redirect: {}, token: undefined, responses: {}, keys: [key] },
+    claims: {},
+    userInfo: {},
+    metadata: {},
+    redirect: {},
+    token: undefined,
+    responses: {},
+    keys: [key],
   });
   const behaviour = usual();
   const requested: string[] = [];
@@ -117,7 +123,11 @@ export async function startOwnProvider(now: () => number): Promise<OwnProvider> 
     return behaviour.token?.(claims) ?? signed(claims, 'JWT', key);
   }
   return {
-    ...{ issuer, key, behaviour, requested, asked },
+    issuer,
+    key,
+    behaviour,
+    requested,
+    asked,
     reset: () => void Object.assign(behaviour, usual()),
     sign: (claims, typ, by = key) => signed(claimsWith(claims), typ, by),
     close() {

@@ -91,7 +91,9 @@ describe("a provider's response", () => {
   test('a response is refused at the redirect URI of another provider', async () => {
     const other = await startOwnProvider(() => sso.clock.now());
     const { id } = await sso.call<{ id: string }>('POST', '/identity-providers', 201, {
-      ...{ name: 'Other', issuer: other.issuer, clientId: 'flagmeter' },
+      name: 'Other',
+      issuer: other.issuer,
+      clientId: 'flagmeter',
     });
     const browser = new CookieBrowser();
     const callback = await sso.begin(browser);
@@ -124,7 +126,8 @@ describe("a provider's response", () => {
   });
 
   test('a code that was used before is refused', async () => {
-    const [first, second] = [new CookieBrowser(), new CookieBrowser()];
+    const first = new CookieBrowser();
+    const second = new CookieBrowser();
     const used = await sso.begin(first);
     await sso.finish(first, used);
     const callback = await sso.begin(second);

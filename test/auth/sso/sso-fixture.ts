@@ -57,7 +57,9 @@ export async function openSso(settings: object = {}, args: readonly string[] = [
   const { teamId } = credentials;
   const wanted = { name: 'Corp', issuer: provider.issuer, clientId, clientSecret };
   const { id: providerId } = await call<{ id: string }>('POST', '/identity-providers', 201, {
-    ...{ ...wanted, createUsers: true, defaultTeam: teamId },
+    ...wanted,
+    createUsers: true,
+    defaultTeam: teamId,
     ...settings,
   });
   const begin: SsoFixture['begin'] = async (browser, parameters = {}, id = providerId) => {
@@ -76,7 +78,14 @@ export async function openSso(settings: object = {}, args: readonly string[] = [
   };
   return {
     ...fixture,
-    ...{ provider, providerId, url, teamId, call, callAsAdmin, begin, finish },
+    provider,
+    providerId,
+    url,
+    teamId,
+    call,
+    callAsAdmin,
+    begin,
+    finish,
     configure: async (patch) => void (await call('PATCH', `/identity-providers/${providerId}`, 200, patch)),
     enter: async (browser = new CookieBrowser(), parameters = {}) => finish(browser, await begin(browser, parameters)),
     async closeSso() {

@@ -91,7 +91,10 @@ describe('a first sign-in', () => {
     );
     const [entry] = await sso.audit();
     expect(entry).toMatchObject({
-      ...{ action: 'sign-in.refused', factors: ['provider'], provider: 'Corp', reason: 'user_unknown' },
+      action: 'sign-in.refused',
+      factors: ['provider'],
+      provider: 'Corp',
+      reason: 'user_unknown',
       target: { name: 'new@corp.example' },
     });
   });

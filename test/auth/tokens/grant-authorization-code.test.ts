@@ -65,7 +65,8 @@ describe('the exchange of a valid code', () => {
 
   test('a code can be exchanged for one minute', async () => {
     const { code, exchange, clock } = await openSessionFixture();
-    const [first, second] = [await code(), await code()];
+    const first = await code();
+    const second = await code();
     clock.advance(59_999);
     expect(await exchange(first)).toMatchObject({ status: 200 });
     clock.advance(1);

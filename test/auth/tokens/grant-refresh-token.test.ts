@@ -121,7 +121,8 @@ describe('a reused refresh token', () => {
 
   test('other sessions of the user do not end', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
-    const [old, other] = [await tokens(), await tokens()];
+    const old = await tokens();
+    const other = await tokens();
     await refresh(old.refresh_token);
     await refresh(old.refresh_token);
     expect(await call(other.access_token)).toBe(200);

@@ -14,15 +14,17 @@ async function openUserinfo() {
   const fixture = await openAuthFixture();
   const { settings, directory, team } = fixture;
   const redirectUris = ['https://app.example/callback'];
-  const { client } = await createClient(directory, {
-    ...{ teamId: team.id, name: 'App', redirectUris, confidential: false },
-  });
+  const { client } = await createClient(directory, { teamId: team.id, name: 'App', redirectUris, confidential: false });
   const user = await createUser(directory, {
-    ...{ email: 'ada@example.com', name: 'Ada', role: 'User', teams: [team.id], passwordHash: '' },
+    email: 'ada@example.com',
+    name: 'Ada',
+    role: 'User',
+    teams: [team.id],
+    passwordHash: '',
   });
   const dispatch = createRouter(bind(userinfoEndpoints, { ...settings, validate: createValidation(settings) }));
   const issue = (scope: string, { id, role, teams, primaryTeam } = user, clientId = client.clientId) =>
-    issueAccessToken(settings, { ...{ sub: id, client_id: clientId, scope, role, team: [...teams], primaryTeam } });
+    issueAccessToken(settings, { sub: id, client_id: clientId, scope, role, team: [...teams], primaryTeam });
   const ask = (options: RequestDeps = {}): Promise<JsonResponse> => send(dispatch, '/connect/userinfo', options);
   const askWith = (token: string) => ask({ headers: { authorization: `Bearer ${token}` } });
   return { ...fixture, user, issue, ask, askWith };
@@ -124,8 +126,12 @@ describe('the userinfo endpoint', () => {
     const { askWith, settings, addClient, team } = await openUserinfo();
     const { clientId } = (await addClient('Admin')).apiKey;
     const token = await issueAccessToken(settings, {
-      ...{ sub: clientId, client_id: clientId, scope: 'openid flagmeter', role: 'Admin' },
-      ...{ team: [team.id], primaryTeam: team.id },
+      sub: clientId,
+      client_id: clientId,
+      scope: 'openid flagmeter',
+      role: 'Admin',
+      team: [team.id],
+      primaryTeam: team.id,
     });
     expect(await askWith(token)).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } });
   });

@@ -34,7 +34,8 @@ test('a dropped token is removed immediately, whichever of the two texts of the 
 
 test('a change of keys removes all tokens', () => {
   const tokens = new VerifiedTokens();
-  const [keys, others] = [[], []];
+  const keys: unknown[] = [];
+  const others: unknown[] = [];
   tokens.useKeys(keys);
   tokens.keep('text', claims('1'));
   tokens.useKeys(keys);

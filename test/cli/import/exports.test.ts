@@ -27,7 +27,8 @@ describe('import of an exported usage', () => {
   ])('imports %s by %s into an empty application, whose export is then equal', async (format, step) => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
-        const [one, other] = [await newApplication(), await newApplication()];
+        const one = await newApplication();
+        const other = await newApplication();
         const lines = rows.map(({ ago, feature, variant, counts: [checks, used, viewed] }) =>
           JSON.stringify({ time: new Date(now - ago * minute).toISOString(), feature, variant, checks, used, viewed }),
         );
@@ -59,9 +60,11 @@ describe('import of exported measurements', () => {
   ])('imports %s by %s into an empty application, whose export is then equal', async (format, step) => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
-        const [one, other] = [await newApplication(), await newApplication()];
+        const one = await newApplication();
+        const other = await newApplication();
         const lines = rows.map(({ ago, name: [metric, feature = null, variant = null], values }) => {
-          const [time, last] = [new Date(now - ago * 60_000).toISOString(), values.at(-1)!];
+          const time = new Date(now - ago * 60_000).toISOString();
+          const last = values.at(-1)!;
           const sum = values.reduce((all, each) => all + each);
           const extremes = { min: Math.min(...values), max: Math.max(...values) };
           const summary = { sum: Math.max(-1e308, Math.min(1e308, sum)), count: values.length, last };

@@ -3,16 +3,14 @@ import { createSarif } from '../../../src/cli/scan/sarif.ts';
 import type { Finding } from '../../../src/cli/scan/scan.ts';
 
 const finding: Finding = {
-  ...{
-    kind: 'never_seen',
-    name: 'a',
-    declared: false,
-    lastSeenAt: null,
-    verdict: null,
-    nearest: null,
-    places: [],
-    count: 0,
-  },
+  kind: 'never_seen',
+  name: 'a',
+  declared: false,
+  lastSeenAt: null,
+  verdict: null,
+  nearest: null,
+  places: [],
+  count: 0,
 };
 
 interface Sarif {

@@ -166,8 +166,11 @@ describe('the kinds of sessions are separate', () => {
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     const code = callback.searchParams.get('code')!;
     const response = await post({
-      ...{ grant_type: 'authorization_code', client_id: 'flagmeter-console', code },
-      ...{ redirect_uri: redirect_uri(), code_verifier: 'v'.repeat(43) },
+      grant_type: 'authorization_code',
+      client_id: 'flagmeter-console',
+      code,
+      redirect_uri: redirect_uri(),
+      code_verifier: 'v'.repeat(43),
     });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: 'unauthorized_client' });
@@ -189,7 +192,10 @@ describe('the kinds of sessions are separate', () => {
     const page = await fixture.signIn(fixture.newBrowser(), {}, admin);
     const code = page.location!.searchParams.get('code')!;
     const response = await post({
-      ...{ grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier },
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      code,
+      code_verifier: verifier,
       redirect_uri: redirectUris.web,
     });
     const { refresh_token } = (await response.json()) as { refresh_token: string };

@@ -78,14 +78,17 @@ export function listeners({ start, server, open }: Target): void {
 
     it('sends the responses to requests in flight when it is closed, then accepts no more', async () => {
       const closing = await start();
-      const [idle, slow, sending] = [await open(closing.port), await open(closing.port), await open(closing.port)];
+      const idle = await open(closing.port);
+      const slow = await open(closing.port);
+      const sending = await open(closing.port);
       slow.write(get('/until-closing'));
       sending.write(`${declare('/echo', 5)}he`);
       for (const request of ['/until-closing?', '/echo?']) await arrival(request, idle);
       idle.write(post('/shut-down?grace=5000', ''));
       expect((await idle.read()).status).toBe(202);
       sending.write('llo');
-      const [sent, late] = [await sending.read(), await slow.read()];
+      const sent = await sending.read();
+      const late = await slow.read();
       expect(sent.body.toString()).toBe('hello');
       expect(json(late)).toBe('late');
       expect([sent, late].map(({ headers }) => headers.get('connection'))).toEqual(['close', 'close']);
@@ -97,7 +100,8 @@ export function listeners({ start, server, open }: Target): void {
 
     it('cuts requests in flight after the grace period when it is closed', async () => {
       const closing = await start();
-      const [asker, stuck] = [await open(closing.port), await open(closing.port)];
+      const asker = await open(closing.port);
+      const stuck = await open(closing.port);
       stuck.write(declare('/echo', 5));
       await arrival('/echo?', asker);
       asker.write(post('/shut-down?grace=100', ''));

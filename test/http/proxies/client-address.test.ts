@@ -90,7 +90,8 @@ describe('clientAddress', () => {
   );
 
   test('never returns an address chosen by the client', () => {
-    const [plain, standard] = [open('private'), open('private', 'forwarded')];
+    const plain = open('private');
+    const standard = open('private', 'forwarded');
     const outside = fc.ipV4().filter((address) => !readNetworks('private').has(address));
     fc.assert(
       fc.property(anything, outside, (before, client) => {

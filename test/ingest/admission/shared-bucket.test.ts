@@ -14,7 +14,9 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 test('threads that take from one bucket get its burst and its rate together, and no token is lost', async () => {
-  const [time, taken, refusedAt] = [shared(1), shared(threads), shared(threads)];
+  const time = shared(1);
+  const taken = shared(threads);
+  const refusedAt = shared(threads);
   const start = await sourceThreads('test/ingest/admission/bucket-thread.ts');
   const publishers = Array.from({ length: threads }, (_, number) => {
     const { from, to } = publication();

@@ -52,7 +52,8 @@ describe('export request with bad input', () => {
       expect(await send(service, shop, 'logs', flags(0, 5000))).toMatchObject({ status: 200 });
       const more = await send(service, shop, 'logs', flags(4900, 5100));
       expect(more).toMatchObject({ status: 200, body: new Uint8Array(0) });
-      const [from, to] = [new Date(now - day), new Date(now + 3_600_000)];
+      const from = new Date(now - day);
+      const to = new Date(now + 3_600_000);
       const query = { environment: 'Production', step: 'hour', from, to } as const;
       const { features } = await usage(service.http, shop.access, shop.application, query);
       const of = new Map(features.map((each) => [each.feature, each.checks]));

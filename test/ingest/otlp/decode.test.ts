@@ -144,7 +144,8 @@ describe.each(encodings)('OTLP request as %s', (encoding) => {
   test('reads cumulative sums with their start', () => {
     const sent = metrics([sum(2, [point(2 ** 40, noon, noon - 60_000)])]);
     expect(decode(encoding, 'metrics', sent)).toMatchObject({
-      ...{ rejected: 0, checks: [] },
+      rejected: 0,
+      checks: [],
       totals: [{ resource: 0, feature: 'checkout', variant: 'on', value: 2 ** 40, at: noon, start: noon - 60_000 }],
     });
   });

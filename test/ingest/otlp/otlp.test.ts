@@ -27,7 +27,11 @@ describe('OTLP/HTTP export request', () => {
       const { entries } = await readLedger(service.http, shop.access, shop.application);
       expect(entries).toMatchObject([
         {
-          ...{ route: 'otlp', transport: 'http', environment: 'Production', outcome: 'accepted', count: 6 },
+          route: 'otlp',
+          transport: 'http',
+          environment: 'Production',
+          outcome: 'accepted',
+          count: 6,
           sender: { userAgent: 'OTel-OTLP-Exporter-JavaScript/0.223.0', instance: 'checkout-api' },
         },
       ]);
@@ -142,7 +146,8 @@ describe('environment of a resource', () => {
   test('only the records of an unknown environment are rejected', () =>
     inShop(async (service, shop) => {
       const unknown = resource({ 'deployment.environment.name': 'Moon' });
-      const [good, bad] = [logs([evaluation(on, now)]), logs([evaluation(on, now), evaluation(on, now)], unknown)];
+      const good = logs([evaluation(on, now)]);
+      const bad = logs([evaluation(on, now), evaluation(on, now)], unknown);
       const both = { resourceLogs: [...bad.resourceLogs, ...good.resourceLogs] };
       const response = await send(service, shop, 'logs', both);
       expect(response.status).toBe(200);

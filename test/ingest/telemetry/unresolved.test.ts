@@ -19,7 +19,8 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 const secret = Buffer.alloc(32);
 const instanceId = newInstanceId(digestIdentity(secret, 1, 'ann'), (length) => new Uint8Array(length));
 const application = { number: 1, acceptClientIdentities: true } as Application;
-const [environment, now] = [3, 60_000_000];
+const environment = 3;
+const now = 60_000_000;
 
 const mint: Mint = {
   application: 1,

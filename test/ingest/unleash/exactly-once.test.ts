@@ -72,7 +72,9 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
   [
     'messages of SDKs of pages count in full',
     times(3, (n) => ({
-      ...{ toggles: yes(1), path: '/frontend/client/metrics', stop: 60 + n },
+      toggles: yes(1),
+      path: '/frontend/client/metrics',
+      stop: 60 + n,
       headers: { authorization: frontend, 'unleash-sdk': 'unleash-client-node:6.12.1' },
     })),
     { checkout: { enabled: 3 } },
@@ -141,8 +143,13 @@ test.each<[string, readonly SentMetrics[], object, Record<string, number>]>([
 test('a batch that Edge repeats counts once', async () => {
   const shop = await openTestShop(service);
   const entry = (yes: number) => ({
-    ...{ featureName: 'checkout', appName: 'billing', environment: 'production' },
-    ...{ timestamp: toTime(0), yes, no: 0, variants: {} },
+    featureName: 'checkout',
+    appName: 'billing',
+    environment: 'production',
+    timestamp: toTime(0),
+    yes,
+    no: 0,
+    variants: {},
   });
   const batch = (yes: number) => post(service, '/client/metrics/bulk', { applications: [], metrics: [entry(yes)] });
   for (const yes of [12, 12, 3, 12]) expect((await batch(yes)).status).toBe(202);
@@ -172,7 +179,7 @@ test('impact metrics that the Python SDK repeats with another start time are cou
   const metric = (value: number) => ({ impactMetrics: [{ name: 'sales', type: 'counter', samples: [{ value }] }] });
   const headers = sdk('python');
   for (const value of [4, 7]) await send(service, { headers, more: metric(value) });
-  const query = new URLSearchParams({ ...{ environment: 'Production', step: 'day', from: at(-86_400), to: at(3600) } });
+  const query = new URLSearchParams({ environment: 'Production', step: 'day', from: at(-86_400), to: at(3600) });
   const path = `/api/v2/applications/${shop.application}/measurements?${query}`;
   const access = await token(service.http, service.credentials);
   await expect

@@ -11,7 +11,8 @@ import {
 import { eachAdded, opensFeature, rowKind } from '../../../src/storage/lmdb/cumulative.ts';
 
 const read = (body: unknown, kind: UnleashKind = 'metrics') => readMessage(kind, body);
-const [start, stop] = ['2026-01-31T11:59:00.000Z', '2026-01-31T12:00:00.000Z'];
+const start = '2026-01-31T11:59:00.000Z';
+const stop = '2026-01-31T12:00:00.000Z';
 
 /** Returns the counted checks of one flag, by variant. */
 function readChecks(toggle: unknown): Record<string, number> {
@@ -110,7 +111,12 @@ test('the sender of a message is read from its body, or else from its headers', 
   };
   const sdk = 'unleash-client-node 6.12.1';
   expect(withHeaders(read({ ...body, bucket: null }), headers)).toMatchObject({
-    ...{ appName: 'billing', instance: 'i-1', connection: 'c-1', platform: 'node 22.1.0', sdk, start: undefined },
+    appName: 'billing',
+    instance: 'i-1',
+    connection: 'c-1',
+    platform: 'node 22.1.0',
+    sdk,
+    start: undefined,
     usages: [],
   });
   expect(withHeaders(read({}, 'register'), headers)).toMatchObject({
@@ -133,7 +139,10 @@ test('entries of Edge keep their service, environment and time', () => {
   const { usages, notes } = read({ applications: [], metrics: [entry, { yes: 1 }, 7] }, 'bulk');
   expect(usages).toEqual([
     {
-      ...{ appName: 'billing', environment: 'production', at: Date.parse(start!), path: ['metrics', 0] },
+      appName: 'billing',
+      environment: 'production',
+      at: Date.parse(start!),
+      path: ['metrics', 0],
       checks: [
         { feature: 'checkout', variant: 'enabled', checks: 2, kind: rowKind.yes + opensFeature },
         { feature: 'checkout', variant: 'disabled', checks: 1, kind: rowKind.no },
@@ -218,8 +227,15 @@ test('names of built-in object properties are ordinary flag names', () => {
 });
 
 const head = {
-  ...{ appName: 'billing', instance: undefined, connection: 'c-1', sdk: 'node 1', platform: undefined },
-  ...{ start: undefined, stop: undefined, interval: undefined, notes: new Map<never, never>() },
+  appName: 'billing',
+  instance: undefined,
+  connection: 'c-1',
+  sdk: 'node 1',
+  platform: undefined,
+  start: undefined,
+  stop: undefined,
+  interval: undefined,
+  notes: new Map<never, never>(),
 };
 const check = (n: number) => ({ feature: `flag-${n}`, variant: 'on', checks: n, kind: rowKind.variant });
 const list = <T>(length: number, create: (n: number) => T) => Array.from({ length }, (_, n) => create(n));
@@ -231,7 +247,10 @@ test('the chunks of a message are short, and together hold its whole content in 
       const message: UnleashMessage = {
         ...head,
         usages: usages.map((length, n) => ({
-          ...{ appName: `app-${n}`, environment: undefined, at: n, path: ['metrics', n] },
+          appName: `app-${n}`,
+          environment: undefined,
+          at: n,
+          path: ['metrics', n],
           checks: list(length, check),
         })),
         counters: list(counters, (n) => [`counter-${n}`, n]),

@@ -49,8 +49,11 @@ export const message = (
   toggles: object,
   { start = at(-60), ...more }: { start?: string; [field: string]: unknown } = {},
 ) => ({
-  ...{ appName: 'billing', instanceId: 'billing-1', connectionId: 'c-1' },
-  ...{ platformName: 'node', platformVersion: '22.1.0' },
+  appName: 'billing',
+  instanceId: 'billing-1',
+  connectionId: 'c-1',
+  platformName: 'node',
+  platformVersion: '22.1.0',
   bucket: { start, stop: at(0), toggles },
   ...more,
 });

@@ -29,7 +29,11 @@ describe('POST /api/client/metrics', () => {
     expect(await checks(service, shop)).toEqual({ checkout: { enabled: 5, disabled: 3, blue: 7 } });
     const [entry] = await ledger(service, shop);
     expect(entry).toMatchObject({
-      ...{ environment: 'Production', route: 'unleash', outcome: 'accepted', status: 202, count: 1 },
+      environment: 'Production',
+      route: 'unleash',
+      outcome: 'accepted',
+      status: 202,
+      count: 1,
       sender: { userAgent: 'billing (unleash-client-node 6.12.1; node 22.1.0)', instance: 'billing-1' },
     });
     const path = `/api/v2/applications/${shop.application}/features/checkout/senders`;
@@ -124,7 +128,12 @@ describe('POST /api/client/metrics', () => {
 test('entries of Edge count in the environment of the token, and in environments of the same name', async () => {
   const shop = await openTestShop(service);
   const entry = (environment: string, yes: number) => ({
-    ...{ featureName: 'checkout', appName: 'billing', environment, timestamp: at(0), yes, no: 0 },
+    featureName: 'checkout',
+    appName: 'billing',
+    environment,
+    timestamp: at(0),
+    yes,
+    no: 0,
   });
   const send = async (...metrics: unknown[]) =>
     (await post(service, '/client/metrics/bulk', { applications: [], metrics })).headers.get('flagmeter-noted');

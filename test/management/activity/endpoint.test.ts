@@ -5,7 +5,8 @@ import { createApplication, createKey, manage, postJson, token } from '../../sup
 import { opened } from '../../support/opened.ts';
 import { startLocal } from '../../support/service.ts';
 
-const [minuteMs, dayMs] = [60_000, 86_400_000];
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
 
 let ahead = 0;
 const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };

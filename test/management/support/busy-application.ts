@@ -7,7 +7,8 @@ export async function busyApplication(world: World): Promise<string> {
   const { id } = (await ask(world, 'POST', '/api/v2/applications', body)) as { id: string };
   const path = `/api/v2/applications/${id}`;
   const addKey = async (type: string) => ((await ask(world, 'POST', `${path}/keys`, { type })) as { key: string }).key;
-  const [mobile, backend] = [await addKey('Mobile'), await addKey('Backend')];
+  const mobile = await addKey('Mobile');
+  const backend = await addKey('Backend');
   const post = async (route: string, body: object, status: number, headers = {}) => {
     const json = { 'content-type': 'application/json', 'user-agent': 'test', ...headers };
     const response = await world.send(undefined, 'POST', route, body, json);

@@ -56,8 +56,12 @@ const makers: Readonly<Record<string, Maker>> = {
 };
 
 const exampleExperiment = {
-  ...{ feature: 'checkout', name: 'One page', environment: 'Production' },
-  ...{ base: 'off', metric: 'used', users: 4000 },
+  feature: 'checkout',
+  name: 'One page',
+  environment: 'Production',
+  base: 'off',
+  metric: 'used',
+  users: 4000,
 };
 
 /** The required query parameters of routes. */
@@ -159,7 +163,9 @@ export async function ask(world: World, method: string, path: string, body: obje
 }
 
 async function linkIdentity({ store }: World, userId: string): Promise<string> {
-  const [issuer, subject, now] = ['https://login.invalid', randomBytes(8).toString('hex'), Date.now()];
+  const issuer = 'https://login.invalid';
+  const subject = randomBytes(8).toString('hex');
+  const now = Date.now();
   const id = `identity_${subject}`;
   const accountStore = new EmbeddedAccountStore(store, testHealth());
   await accountStore.change((tx) => {
@@ -199,8 +205,17 @@ async function addPasskey({ store }: World, userId: string): Promise<string> {
   const accountStore = new EmbeddedAccountStore(store, testHealth());
   await accountStore.change((tx) =>
     tx.put('passkeys', `${userId}.${id}`, {
-      ...{ userId, credentialId: 'AAAA', publicKey: 'AAAA', counter: 0, transports: [], aaguid: '', backedUp: false },
-      ...{ name: 'Phone', createdAt: 0, lastUsedAt: null, answered: [] },
+      userId,
+      credentialId: 'AAAA',
+      publicKey: 'AAAA',
+      counter: 0,
+      transports: [],
+      aaguid: '',
+      backedUp: false,
+      name: 'Phone',
+      createdAt: 0,
+      lastUsedAt: null,
+      answered: [],
     }),
   );
   return id;

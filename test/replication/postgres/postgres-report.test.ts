@@ -18,17 +18,20 @@ it.each<[Partial<ServerFacts>, string]>([
   [{ synchronousStandbys: 'b', standbys: [{ name: 'a', state: null }] }, 'Too few standbys'],
 ])('a server with %j causes the warning: %s', (facts, warning) => {
   const good: ServerFacts = {
-    ...{ version: '15.4', major: 15, now: new Date(0), user: 'u', fsync: 'on', fullPageWrites: 'on' },
-    ...{
-      synchronousCommit: 'on',
-      synchronousStandbys: 'ANY 2 (a, b)',
-      clusterName: '',
-      standbys: [
-        { name: 'a', state: 'quorum' },
-        { name: 'b', state: null },
-      ],
-      missingRights: [],
-    },
+    version: '15.4',
+    major: 15,
+    now: new Date(0),
+    user: 'u',
+    fsync: 'on',
+    fullPageWrites: 'on',
+    synchronousCommit: 'on',
+    synchronousStandbys: 'ANY 2 (a, b)',
+    clusterName: '',
+    standbys: [
+      { name: 'a', state: 'quorum' },
+      { name: 'b', state: null },
+    ],
+    missingRights: [],
   };
   const warnings = (server: ServerFacts) =>
     postgresWarnings(

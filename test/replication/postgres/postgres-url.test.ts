@@ -128,7 +128,13 @@ it('a PostgreSQL URL is parsed into the parts from which it was composed', () =>
       const list = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);
       const url = `postgres://${e(user)}:${e(password)}@${list}/${e(database)}?sslmode=${mode}&options=${e(options)}&connect_timeout=${connectTimeout}`;
       expect(parsePostgresUrl(url)).toMatchObject({
-        ...{ hosts, user, password, database, options, tls: { mode }, connectTimeoutMs: connectTimeout * 1000 },
+        hosts,
+        user,
+        password,
+        database,
+        options,
+        tls: { mode },
+        connectTimeoutMs: connectTimeout * 1000,
       });
     }),
   );

@@ -104,7 +104,8 @@ test('starting the pool waits for the thread to open the store, reports a failur
 
 test('a thread starts for the first report, and another thread after it failed to start', async () => {
   const folder = temporaryDirectory();
-  const [file, started] = [join(folder, 'worker.mjs'), join(folder, 'started')];
+  const file = join(folder, 'worker.mjs');
+  const started = join(folder, 'started');
   const real = pathToFileURL(workerFile('reports/report-worker')).href;
   writeFileSync(
     file,

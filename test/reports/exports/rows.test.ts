@@ -55,8 +55,14 @@ function count(store: UsageTables, events: readonly Event[], now: number, upkeep
     batch.counts.add(seriesRef(environment.number, ordinal), bucket, checks, 0, 1);
     batch.measurements.add(seriesRef(environment.number, metric), bucket, value, at * 60_000);
     const subject = encodeDimensions({
-      ...{ environment: ordinal === 0 ? environment.number : null, transport: 'http', route: 'telemetry' },
-      ...{ outcome: 'accepted', status: 202, code: null, userAgent: `web-${ordinal}`, instance: null },
+      environment: ordinal === 0 ? environment.number : null,
+      transport: 'http',
+      route: 'telemetry',
+      outcome: 'accepted',
+      status: 202,
+      code: null,
+      userAgent: `web-${ordinal}`,
+      instance: null,
     });
     batch.ledger.add({ application: 1, hour: Math.floor(at / 60), subject }, at * 60_000);
   }

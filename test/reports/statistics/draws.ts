@@ -23,7 +23,8 @@ export function createDraws(seed: number): Draws {
     uniform,
     normal,
     beta(a, b) {
-      const [x, y] = [gamma(a, uniform, normal), gamma(b, uniform, normal)];
+      const x = gamma(a, uniform, normal);
+      const y = gamma(b, uniform, normal);
       return x / (x + y);
     },
     poisson(mean) {

@@ -4,7 +4,9 @@ import { daysUntil, detectable, type Traffic, usersIn } from '../../../src/repor
 
 /** Returns traffic with so many checks that only people matter, each of whom counts as half an observation. */
 const people = (each: number, rate: number): Traffic => ({
-  ...{ rate, checks: 1e12, shares: [0.5, 0.5] },
+  rate,
+  checks: 1e12,
+  shares: [0.5, 0.5],
   users: [[1000, 4 * each]],
 });
 
@@ -29,7 +31,9 @@ describe('the detectable difference', () => {
     fc.assert(
       fc.property(traffic, ({ rate, checks, daily, days }) => {
         const of = (factor: number): Traffic => ({
-          ...{ rate, checks: checks * factor, shares: [0.5, 0.5] },
+          rate,
+          checks: checks * factor,
+          shares: [0.5, 0.5],
           users: [
             [1, daily * factor],
             [28, daily * factor * 5],

@@ -80,7 +80,10 @@ describe('a collector', () => {
     const [span, ...others] = spans();
     expect(others).toEqual([]);
     expect(span).toMatchObject({
-      ...{ parent: parentId, spanId: named!.split('-')[2], traceState: 'vendor=1', kind: 'SPAN_KIND_SERVER' },
+      parent: parentId,
+      spanId: named!.split('-')[2],
+      traceState: 'vendor=1',
+      kind: 'SPAN_KIND_SERVER',
       name: 'GET /api/v2/applications/:id/keys',
     });
     expect(readValues(span.attributes)).toEqual({
@@ -119,7 +122,8 @@ describe('the trace of a request', () => {
     const response = await fetch(`http://${service.http}${path}`, {
       method,
       headers: {
-        ...{ authorization: `Bearer ${access}`, traceparent: `00-${id}-${parentId}-01` },
+        authorization: `Bearer ${access}`,
+        traceparent: `00-${id}-${parentId}-01`,
         ...(body && { 'content-type': 'application/json' }),
       },
       ...(body && { body: JSON.stringify(body) }),
@@ -169,7 +173,9 @@ describe('the trace of a request', () => {
     const { teamId } = service.credentials;
     const { access } = await ready();
     await manage(service.http, access, 'POST', `/api/v2/teams/${teamId}/webhooks`, 201, {
-      ...{ name: 'Chat', url: `http://127.0.0.1:${receiver.port}/`, events: ['member.changed'] },
+      name: 'Chat',
+      url: `http://127.0.0.1:${receiver.port}/`,
+      events: ['member.changed'],
     });
     const user = { email: 'ada@example.com', name: 'Ada', role: 'User', teams: [teamId] };
     const { parts } = await traced('POST', '/api/v2/users', { ...user, password: 'a long password' }, 2);
@@ -189,7 +195,9 @@ describe('the trace of a request', () => {
     const { teamId } = service.credentials;
     const { access } = await ready();
     const made = await manage(service.http, access, 'POST', `/api/v2/teams/${teamId}/webhooks`, 201, {
-      ...{ name: 'Quiet', url: `http://127.0.0.1:${receiver.port}/`, events: ['member.changed'] },
+      name: 'Quiet',
+      url: `http://127.0.0.1:${receiver.port}/`,
+      events: ['member.changed'],
     });
     const { id } = made as { id: string };
     const path = `/api/v2/teams/${teamId}/webhooks/${id}/test`;

@@ -31,7 +31,8 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 import { temporaryUsage } from '../../support/temporary-usage.ts';
 
 const environment = 7;
-const [minuteMs, hourMs] = [60_000, 3_600_000];
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
 const retention = { minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, daysMs: 24 * 500 * hourMs };
 const start = Date.UTC(2026, 0, 31, 22, 10) / minuteMs;
 
@@ -208,7 +209,9 @@ test('counts from layout 1 are read and rolled up like counts of the current lay
   await store.lmdb.close();
 });
 
-const [d, h, m] = [bucketWidth.day, bucketWidth.hour, bucketWidth.minute];
+const d = bucketWidth.day;
+const h = bucketWidth.hour;
+const m = bucketWidth.minute;
 
 test.each<[string, { from: number; to: number; grain: Grain }, Partial<typeof noRollUp>, [number, number, number][]]>([
   ['the range has whole days', { from: 0, to: 2880, grain: 'day' }, {}, [[d, 0, 2880]]],

@@ -60,7 +60,8 @@ test('erasing an environment keeps only the people and the ledger of its applica
   fill(store, [10, 11]);
   erase(store, createDeletion(1, [10], false), 5);
   const kept = /^(messages|cumulative|totals|ledger|identit)/;
-  const [both, other] = [await fillStore([10, 11]), await fillStore([11])];
+  const both = await fillStore([10, 11]);
+  const other = await fillStore([11]);
   expect(dump(store).filter((record) => !kept.test(record))).toEqual(other.filter((record) => !kept.test(record)));
   expect(dump(store).filter((record) => kept.test(record))).toEqual(both.filter((record) => kept.test(record)));
 });

@@ -58,7 +58,8 @@ test('the counts are the sizes of the unions over the days of the report', async
       for (const ordinal of [0, 1, 2, 3]) expect(users.series.get(ordinal) ?? 0).toBe(single(ordinal));
       for (const [index, group] of groups.entries()) {
         const parts = group.map(single);
-        const [greatest, sum] = [Math.max(0, ...parts), parts.reduce((total, each) => total + each, 0)];
+        const greatest = Math.max(0, ...parts);
+        const sum = parts.reduce((total, each) => total + each, 0);
         expect(users.groups[index]).toBe(Math.min(sum, Math.max(greatest, expected(group))));
       }
       await store.lmdb.close();

@@ -74,7 +74,8 @@ test('cached unions equal freshly computed unions, whenever users are added', as
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const store = openUsageTables(temporaryDirectory());
-      const [{ add, endDay }, unions] = [writer(store), new UserUnions(store)];
+      const { add, endDay } = writer(store);
+      const unions = new UserUnions(store);
       for (const step of all) {
         if ('seen' in step) add(step.seen);
         else if ('dayOver' in step) endDay();
@@ -88,7 +89,8 @@ test('cached unions equal freshly computed unions, whenever users are added', as
 
 test('a user added to a past day is counted, and a user added to today keeps the cached unions', async () => {
   const store = temporaryUsage();
-  const [{ add, endDay }, unions] = [writer(store), new UserUnions(store)];
+  const { add, endDay } = writer(store);
+  const unions = new UserUnions(store);
   const seen = (day: number, user: number, isCounted: boolean) => add({ day, ordinal: 0, user, isCounted });
   const carried = () => readRollUpState(store.carried, environment);
   seen(0, 1, true);

@@ -72,7 +72,8 @@ test.each(ofUsage)('a damaged record of %s is found', async (table, change, faul
   const rows = store[table as 'counts'];
   store.lmdb.transactionSync(() => {
     const last = [...rows.getRange()].at(-1) ?? { key: Buffer.alloc(22, 1), value: Buffer.alloc(0) };
-    const [key, value] = [Buffer.from(last.key), Buffer.from(last.value)];
+    const key = Buffer.from(last.key);
+    const value = Buffer.from(last.value);
     const changed = change(value, Buffer.from(key));
     if (changed.key !== undefined) rows.removeSync(key);
     rows.putSync(changed.key ?? key, changed.value ?? value);

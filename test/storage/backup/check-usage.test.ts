@@ -22,7 +22,9 @@ import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const environment = 4;
-const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
 const retention = { minutesMs: 30 * hourMs, hoursMs: 4 * dayMs, daysMs: 90 * dayMs };
 const start = Date.UTC(2026, 0, 20, 7, 13) / minuteMs;
 const now = start + 6 * 1440;

@@ -274,7 +274,8 @@ test('verify reports a damaged frame with the file, the offset and the remedy', 
 });
 
 test('verify reports a journal of another data directory', async () => {
-  const [data, other] = [await killed(), await killed()];
+  const data = await killed();
+  const other = await killed();
   cpSync(getJournalsDirectory(other), getJournalsDirectory(data), { recursive: true });
   expect((await findingsIn(data)).findings.at(-1)).toContain('it belongs to another data directory');
 });

@@ -78,7 +78,8 @@ const batches = fc.array(
 test('a fold of any groups of frames, with failures, results in the same store as one commit per batch', async () => {
   await fc.assert(
     fc.asyncProperty(batches, async (steps) => {
-      const [one, other] = [openUsageTables(temporaryDirectory()), openUsageTables(temporaryDirectory())];
+      const one = openUsageTables(temporaryDirectory());
+      const other = openUsageTables(temporaryDirectory());
       const { write } = createAggregator(one);
       const { fold } = createAggregator(other);
       const envelopes = sealed(steps);

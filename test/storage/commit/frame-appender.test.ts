@@ -115,7 +115,8 @@ class Schedule {
     }
     reader.close();
     for (const thread of threads) {
-      const [kept, unknown] = [this.#kept[thread]!, this.#unknown[thread]];
+      const kept = this.#kept[thread]!;
+      const unknown = this.#unknown[thread];
       if (unknown !== undefined && this.#read[thread]!.at(-1) === unknown) kept.push(unknown);
       this.#unknown[thread] = undefined;
     }

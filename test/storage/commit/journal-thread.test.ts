@@ -8,7 +8,9 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 test('the journal thread prepares a segment itself if the folding thread prepares none', async () => {
   const directory = join(temporaryDirectory(), '1');
   const journal = new JournalThread(workerFile('storage/commit/journal-worker'), {
-    ...{ directory, id: Buffer.alloc(16, 1), segmentSize: 8_192 },
+    directory,
+    id: Buffer.alloc(16, 1),
+    segmentSize: 8_192,
   });
   journal.begin(0);
   const filler = new BatchFiller();

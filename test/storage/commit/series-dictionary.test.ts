@@ -177,7 +177,8 @@ test('a series mirror counts names as the dictionary does, even if it learns of 
             : each.kind === 'metric' && mirror.countsMetric(each.name);
         const ref = counts ? countIn(mirror, each, own) : undefined;
         const { folded, dropped, series } = created;
-        const [before, known] = [{ folded, dropped }, series.length];
+        const before = { folded, dropped };
+        const known = series.length;
         const mainRef = countIn(dictionary, each, created);
         const isMirrored = each.kind === 'variant' || each.kind === 'metric';
         if (isMirrored && learned === known) expect(counts).toBe(created.series.length === known);

@@ -36,7 +36,8 @@ const formatDigest = (person: number) => String(person).padStart(32, '0');
 const formatId = (person: number, serial: number) => `fm_in_${formatDigest(person)}${String(serial).padStart(40, '0')}`;
 
 function createMint(person: number, serial: number): HashedMint {
-  const [high, low] = [person, serial];
+  const high = person;
+  const low = serial;
   const times = { expiresAt: 1000 + serial, graceUntil: 100 + serial };
   return hashedId({ application, instanceId: formatId(person, serial), high, low, profile: `{${serial}}`, ...times });
 }
@@ -79,7 +80,8 @@ describe('UnfoldedPeople', () => {
   test('finds the same people as a store with every change applied, regardless of folds', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
-        const [base, expected] = [openTables(), openTables()];
+        const base = openTables();
+        const expected = openTables();
         const people = new UnfoldedPeople(base);
         const unfolded: Step[] = [];
         let fold: { readonly due: Step[]; readonly end: () => void } | undefined;

@@ -69,7 +69,8 @@ describe('lockDataDirectory', () => {
     ['symbolic', (from: string, to: string) => symlinkSync(from, to)],
     ['hard', (from: string, to: string) => linkSync(from, to)],
   ])('a lock is kept when another directory has %s links to its files', (_kind, link) => {
-    const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
+    const directory = temporaryDirectory();
+    const other = temporaryDirectory();
     for (const data of [directory, other]) mkdirSync(join(data, 'usage'));
     const file = join(directory, 'usage/data.mdb');
     const lock = lockDataDirectory(directory);

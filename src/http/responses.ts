@@ -1,6 +1,6 @@
 import type { Refusal } from '../contract/errors.ts';
 import type { RefusalDescription } from '../contract/ledger-refusals.ts';
-import { refusals } from '../contract/refusals.ts';
+import { type RefusalCode, refusals } from '../contract/refusals.ts';
 import { sharedHeaders } from './request-ids.ts';
 import type { BodyChunks, HttpResponse } from './types.ts';
 
@@ -13,20 +13,19 @@ export function problem(refusal: Refusal, headers: Readonly<Record<string, strin
 
 const written = new WeakMap<Refusal, HttpResponse>();
 
+/** Returns the problem document of a refusal. */
+export function describeProblem(code: RefusalCode, detail: string) {
+  const { status, title, formerly }: RefusalDescription = refusals[code];
+  return { type: 'about:blank', title, status, code, ...(formerly && { formerCode: formerly }), detail };
+}
+
 function write(refusal: Refusal): HttpResponse {
-  const { status, title, formerly: formerCode }: RefusalDescription = refusals[refusal.code];
+  const document = describeProblem(refusal.code, refusal.message);
   const retryAfter = refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(refusal.retryAfter)) };
   const response: HttpResponse = {
-    status,
+    status: document.status,
     headers: { 'content-type': 'application/problem+json', ...retryAfter },
-    body: JSON.stringify({
-      type: 'about:blank',
-      title,
-      status,
-      code: refusal.code,
-      formerCode,
-      detail: refusal.message,
-    }),
+    body: JSON.stringify(document),
     code: refusal.code,
   };
   written.set(refusal, response);

@@ -1,5 +1,4 @@
 import { version } from '../../../package.json' with { type: 'json' };
-import type { RefusalDescription } from '../../contract/ledger-refusals.ts';
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';
 import type { DocumentOptions } from '../../contract/shapes/fields.ts';
 import {
@@ -12,6 +11,7 @@ import {
   type Refusals,
   RetryAfter,
 } from '../endpoint.ts';
+import { describeProblem } from '../responses.ts';
 
 /** Host data of an OpenAPI document, in addition to the endpoints. */
 interface Host {
@@ -124,9 +124,8 @@ const problem = {
 function refusalResponses(declared: Refusals, getHeaders: (status: number) => Json, components: Components): Json {
   const byStatus = new Map<number, Json>();
   for (const [code, detail] of Object.entries(declared) as [RefusalCode, string][]) {
-    const { status, title, formerly: formerCode }: RefusalDescription = refusals[code];
-    const value = { type: 'about:blank', title, status, code, ...(formerCode && { formerCode }), detail };
-    byStatus.set(status, { ...byStatus.get(status), [code]: { value } });
+    const value = describeProblem(code, detail);
+    byStatus.set(value.status, { ...byStatus.get(value.status), [code]: { value } });
   }
   const wait = { 'Retry-After': components.addComponent('headers', RetryAfter) };
   const responses = Array.from(byStatus, ([status, examples]) => {

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { type JournalPlace, openJournal } from '../src/storage/commit/fold.ts';
 import { JournalThread } from '../src/storage/commit/journal-thread.ts';
 import { prepareSpare } from '../src/storage/journal/directory.ts';
+import { type JournalPlace, openJournal } from '../src/storage/journal/place.ts';
 import { workerFile } from '../test/support/committers.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import type { ProducerStart } from './producer-thread.ts';
 
-/** Several threads that commit to one journal, or to separate journals, on the disk of `TMPDIR`. */
+/** Measures several threads that commit to one journal, or to separate journals, on the disk of `TMPDIR`. */
 export const producers: Benchmark = {
   summary: 'commits of several threads to one journal, or to separate journals, on the disk of TMPDIR',
   usage: '[--json] [--threads 1,2,4] [--rate 15000] [--seconds 2] [--small]',
@@ -46,7 +46,7 @@ interface Figures {
   readonly cpuUs: number;
 }
 
-/** Measures one or several journals to which several threads commit. Figures are sums of all threads, per second. */
+/** Measures journals to which several threads commit. Figures are per second, for all threads together. */
 async function measure(
   journals: number,
   threadsOfEach: number,

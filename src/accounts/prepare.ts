@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import { isPresent } from '../runtime/files.ts';
 import { areJournalsEmpty } from '../storage/journal/directory.ts';
+import { getJournalsDirectory } from '../storage/journal/place.ts';
 import { type AccountTables, openAccountTables, readCopyState } from '../storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 import {
@@ -13,7 +14,7 @@ import {
   getDataFile,
   missingFile,
 } from '../storage/lmdb/data-directory.ts';
-import { accountsLayout, currentLayout, getJournalsDirectory } from '../storage/lmdb/layout.ts';
+import { accountsLayout, currentLayout } from '../storage/lmdb/layout.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
@@ -56,7 +57,7 @@ export class AlreadyPreparedError extends Error {
 
 /**
  * Checks that a data directory is prepared, without modifying it.
- * @param has true if the directory has the file
+ * @param has returns true if the directory contains the file
  * @throws {Error} if it is not prepared
  */
 export function checkPrepared(
@@ -102,7 +103,7 @@ export async function openPreparedOrCopy(data: string): Promise<AccountTables | 
   await store.lmdb.close();
   if (state === 'prepared') throw cannotOpen(missing!, 'it is missing');
   if (state === 'damaged') throw cannotOpen(file, 'it has users, but not the number of its layout');
-  // 0.1.0 created the tables before it prepared them.
+  // Release 0.1.0 created the tables of the second store before it prepared both.
   if (isPresent(join(data, 'usage/data.mdb')))
     throw new Error(`Cannot use ${data}: its accounts are empty, but its usage is not; restore it from a backup`);
   rmSync(join(data, 'accounts'), { recursive: true });

@@ -3,7 +3,8 @@ import type { Committer } from '../storage/commit/committer.ts';
 import { JournalThread } from '../storage/commit/journal-thread.ts';
 import { JournaledCommitter } from '../storage/commit/journaled-committer.ts';
 import { type CommittersStart, endJournals, openJournals } from '../storage/commit/start-committers.ts';
-import { spoolLane as lane, readFolded, spoolLanes, spoolLayout } from '../storage/lmdb/layout.ts';
+import { spoolLane as lane, spoolLanes } from '../storage/journal/place.ts';
+import { readFolded, spoolLayout } from '../storage/lmdb/layout.ts';
 import type { SpoolStore } from '../storage/lmdb/usage.ts';
 import type { SealResult, SealTask } from './seal.ts';
 import type { SpoolLimits } from './spool-aggregator.ts';
@@ -11,12 +12,12 @@ import type { SpoolActions, SpoolStart } from './spool-worker.ts';
 
 /** Commits the batches of a node. Seals run one after another, in the order of the calls. */
 export interface SpoolCommitter extends Committer, Pick<JournaledCommitter, 'unfolded'> {
-  /** Seals at most one delta of what is durable. @throws {Error} nothing was sealed */
+  /** Seals at most one delta of durable counts. @throws {Error} nothing was sealed */
   seal(task: SealTask): Promise<SealResult>;
 }
 
 /**
- * Starts the threads that commit and fold, and folds what an earlier process has left.
+ * Starts the threads that commit and fold, and folds the batches that an earlier process has left.
  * @throws {CommitError} if these batches cannot be read or folded
  */
 export async function startSpoolCommitter(

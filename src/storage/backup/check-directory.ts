@@ -1,9 +1,18 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPresent, readable } from '../../runtime/files.ts';
-import { getPeopleLane, isFoldedWhole, type JournalPlace, journalPlace, openJournal } from '../commit/fold.ts';
+import { getPeopleLane, isFoldedWhole } from '../commit/fold.ts';
 import { checkSegments, isJournalEmpty } from '../journal/directory.ts';
 import { JournalDamageError } from '../journal/errors.ts';
+import {
+  getJournalsDirectory,
+  type JournalPlace,
+  journalLanes,
+  journalPlace,
+  openJournal,
+  spoolLane,
+  spoolLanes,
+} from '../journal/place.ts';
 import { incompleteText, JournalReader } from '../journal/reader.ts';
 import {
   type AccountRecords,
@@ -19,15 +28,11 @@ import { dataFilesIn, getDataFile, missingFile } from '../lmdb/data-directory.ts
 import {
   accountsLayout,
   checkLayouts,
-  getJournalsDirectory,
   isJournalled,
-  journalLanes,
   type Layout,
   openIfCurrent,
   readFolded,
   readJournalId,
-  spoolLane,
-  spoolLanes,
   spoolLayout,
   usageLayout,
 } from '../lmdb/layout.ts';
@@ -38,9 +43,9 @@ import { checkCarried, checkUsageTable } from './check-usage.ts';
 import type { Pace } from './pace.ts';
 
 /**
- * Checks the pages of the files of a data directory, the records of their tables with their references, the sums of
- * counts, and the frames of its journals. No other process must use the directory. Tables of a store with an earlier
- * layout are not read.
+ * Checks a data directory: the pages of its files, the records of the tables and their references, the sums of counts,
+ * and the frames of the journals. No other process must use the directory. Tables of a store with an earlier layout are
+ * not read.
  * @returns true if no fault was found
  * @throws {Error} if a later version wrote a store
  */
@@ -51,7 +56,7 @@ export async function checkDirectory(data: string, pace: Pace, found: (finding: 
     found(finding);
   };
   for (const file of dataFilesIn(data)) tell(await checkFile(file, pace));
-  // The contents of a damaged file cannot be read.
+  // The tables of a damaged file cannot be read.
   if (isSound) await checkTables(data, pace, tell);
   return isSound;
 }
@@ -85,7 +90,7 @@ async function checkTables(data: string, pace: Pace, tell: (finding: Finding) =>
   });
 }
 
-/** Opens a store for an action, unless the store is missing or has another layout than the layout of this program. */
+/** Opens a store for an action. Does nothing if the store is missing or has the layout of another version. */
 async function withStore(
   data: string,
   layout: Layout,
@@ -128,7 +133,7 @@ async function checkUsage(
   });
 }
 
-/** Reads every frame that the store lacks, as the next startup will. @param lmdb a usage store or a spool */
+/** Reads every frame that the store lacks, as the next startup does. @param lmdb a usage store or a spool */
 async function checkJournals(
   data: string,
   lmdb: LmdbEnvironment,
@@ -153,7 +158,7 @@ async function checkJournals(
   }
 }
 
-/** @returns `undefined` for a journal that was folded */
+/** @returns `undefined` if the journal was folded completely */
 async function check(place: JournalPlace, isUsed: boolean, folded: number, pace: Pace): Promise<Finding | undefined> {
   const { directory } = place;
   let frames = 0;
@@ -183,7 +188,7 @@ async function check(place: JournalPlace, isUsed: boolean, folded: number, pace:
       ? 'and all frames are in the store'
       : `${amount} not yet in the store; the server adds them at startup`;
   if (incomplete === undefined) return { file: directory, isSound: true, words: `in order, ${rest}` };
-  // A power loss is not damage.
+  // An incomplete last frame is the result of a power loss, not damage.
   const { segment, offset } = incomplete;
   const words = `in order up to offset ${offset}, ${rest}; ${incompleteText}`;
   return { file: join(directory, segment), isSound: true, words };
@@ -200,7 +205,7 @@ interface Accounts {
   has(table: TableName, key: string): boolean;
 }
 
-/** Sequences of the tables with numbered records. */
+/** The tables with numbered records, each with the sequence that numbers its records. */
 const sequences = {
   teams: 'team',
   users: 'user',

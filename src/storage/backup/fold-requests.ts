@@ -9,7 +9,8 @@ import { setTimeout as realPause } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { isPresent } from '../../runtime/files.ts';
 import { areJournalsEmpty } from '../journal/directory.ts';
-import { getJournalsDirectory } from '../lmdb/layout.ts';
+import { getJournalsDirectory } from '../journal/place.ts';
+
 import { isLocked } from '../lmdb/lock.ts';
 import type { Pace } from './pace.ts';
 

@@ -22,8 +22,8 @@ const namedBytes = 300;
 const cumulativeRowBytes = 24;
 
 /**
- * Entries that are written once and to which later batches refer. If a batch fails, the next batch includes its
- * entries.
+ * Names that are written once and to which later batches refer. If a batch fails, the next batch includes the names of
+ * the failed batch.
  */
 interface Unkept {
   readonly series: readonly NewSeries[];
@@ -60,7 +60,7 @@ export class Batch {
   /** Number of names over a limit that were counted under the surplus name. */
   folded = 0;
   dropped = 0;
-  /** Resolves when the batch is on disk. Rejects if nothing of the batch was stored. */
+  /** Resolves when the batch is on disk. Rejects if no part of the batch was stored. */
   readonly durable: Promise<void>;
   readonly settle: { kept: () => void; refused: (reason: unknown) => void };
   readonly #number: number;
@@ -82,7 +82,7 @@ export class Batch {
     this.settle = settle!;
   }
 
-  /** The current number of records of each kind. A message's records lie between two extents. */
+  /** The current number of records of each kind. The records of a message lie between its first and its last extent. */
   get extent(): Extent {
     const { counts, measurements, users, exposures, unresolved } = this;
     return [counts.records, measurements.records, users.records, exposures.records, unresolved.length];
@@ -153,7 +153,7 @@ function joined<T>(earlier: readonly T[], own: readonly T[]): readonly T[] {
 
 export type LedgerRow = Omit<LedgerLine, keyof LedgerTotal>;
 
-/** Maximum number of waiting rows. While the disk is full, no row is written. */
+/** Maximum number of rows in memory. While the disk is full, rows cannot be written. */
 const maxRows = 20_000;
 
 /** Counts that are not on disk yet, by row. */

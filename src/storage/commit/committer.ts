@@ -8,12 +8,12 @@ import { FrameSlot, JournalState, type ProducerMemory } from './journal-memory.t
 export interface Committer {
   /**
    * Resolves when the batch is durable. Do not change the envelope's arrays until then.
-   * @throws {CommitError} if nothing of the batch was stored
+   * @throws {CommitError} if no part of the batch was stored
    */
   commit(envelope: Envelope): Promise<void>;
   /**
    * Does one small step of upkeep. Returns the amount of work done, 0 if nothing is left.
-   * @throws {CommitError} if nothing of the step was stored
+   * @throws {CommitError} if no part of the step was stored
    */
   maintain(step: Maintenance): Promise<number>;
   /** Settles the commits that the threads have finished, before the event loop delivers their messages. */
@@ -22,14 +22,13 @@ export interface Committer {
   readonly delays?: Histogram;
   /** The memory for each other thread that commits to the same journal: see `ProducerCommitter`. */
   readonly producers?: readonly ProducerMemory[];
-  /** State of the journal, if the committer has a journal. */
   readonly journal?: JournalFigures;
   /** Stops the threads. All durable data is in the store then, unless the disk failed. */
   close(): Promise<void>;
 }
 
 export interface JournalFigures {
-  /** Journal data that is not completely in the store. Read for each packet. */
+  /** Journal data that is not completely in the store. This property is read for each packet. */
   readonly unfolded: { readonly frames: number; readonly bytes: number };
   /** Time that calls waited for the folding thread, in seconds. */
   readonly foldDelays: Histogram;
@@ -91,7 +90,7 @@ export class ProducerCommitter implements Committer {
     return 0;
   }
 
-  /** Settles the commit if its result has arrived. Otherwise a call costs one read of shared memory. */
+  /** Settles the commit if its result has arrived. If not, a call only reads one word of shared memory. */
   collect(): void {
     const { settled } = this.#slot;
     if (settled === this.#settledFrames) return;

@@ -1,21 +1,21 @@
-/** Number of packets in a phase, with which the rates of two phases of random arrivals differ by a tenth. */
+/** Number of packets in a phase. With this number, the rates of two phases with random arrivals differ by a tenth. */
 const phasePackets = 256;
 /** Maximum number of commits in a phase with delays. The maximum ends a phase whose commits have few packets. */
 const phaseCommits = 64;
 /**
- * Minimum rate of packets with delays, relative to the rate without delays. At a lower rate, senders wait for their
- * responses.
+ * Minimum rate of packets with delays, relative to the rate without delays. A lower rate shows that senders wait for
+ * their responses.
  */
 const leastRate = 0.75;
 /** Minimum number of packets per commit for which a delay is useful. */
 const leastGain = 1.5;
 /** Number of phases with delays between two phases without delays, which measure the rate again. */
 const delayedPhases = 16;
-/** Interval between commits after which a phase starts again, ms: the senders or the disk paused. */
+/** A longer interval between two commits starts the phase again, ms. The senders or the disk have paused. */
 const idleMs = 100;
 /**
- * Time without delays after a failed trial, ms. Each further failure doubles the time. The trials then reduce the rate
- * of a sender by less than a hundredth.
+ * Time without delays after a failed trial, ms. Each further failure doubles the time, so that the trials reduce the
+ * rate of a sender by less than a hundredth.
  */
 const pauseMs = { first: 100, most: 2000 };
 

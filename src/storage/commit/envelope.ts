@@ -20,11 +20,11 @@ import {
 export interface Forgotten {
   readonly application: number;
   readonly environments: readonly number[];
-  /** Digest of the identity (see `digestIdentity`), hex. */
+  /** Digest of the identity, as hex: see `digestIdentity`. */
   readonly digest: string;
 }
 
-/** A use of an instance id that is unknown on this machine. Another machine can have issued the id a moment ago. */
+/** A use of an instance id that is unknown on this machine. Another machine can have issued the id recently. */
 export interface UnresolvedUse {
   readonly application: number;
   readonly environment: number;
@@ -40,7 +40,7 @@ export interface UnresolvedUse {
 
 type HashedUnresolvedUse = HashedId & Omit<UnresolvedUse, 'instanceId'>;
 
-/** Ranges of records that are processed message by message, not in bulk with the other records of their kind. */
+/** Ranges of records to process message by message. The other records of the same kind are processed in bulk. */
 export interface Apart {
   readonly counts: readonly RecordRange[];
   readonly measurements: readonly RecordRange[];
@@ -64,7 +64,7 @@ export interface Envelope {
   readonly totals: readonly Total[];
   readonly cumulative: readonly CumulativeMessage[];
   readonly mints: readonly HashedMint[];
-  /** Instance ids whose lifetime is extended by their use. */
+  /** The uses of instance ids. A use extends the lifetime of its id. */
   readonly uses: readonly HashedUse[];
   readonly unresolved: readonly HashedUnresolvedUse[];
   readonly forgotten: readonly Forgotten[];
@@ -75,11 +75,11 @@ export interface Envelope {
 }
 
 /*
- * A sealed batch as the body of a frame of the journal, little-endian: the version (u32), the number of bytes (u32) of
- * the records of each of `kinds`, the records (see `RecordBuffer`), and everything else as MessagePack. Version 1,
- * which earlier releases read, lacks cumulative messages and running totals. A batch without these, and without parts
- * of imports, is written as version 1. Interim builds wrote version 2, with another kind of records for cumulative
- * messages.
+ * The encoding of a sealed batch as the body of a journal frame. It has the version (u32), for each of `kinds` the
+ * number of bytes of its records (u32), the records (see `RecordBuffer`), and everything else as MessagePack. Numbers
+ * are little-endian. Version 1, which earlier releases read, lacks cumulative messages and running totals. A batch
+ * without these, and without parts of imports, is written as version 1. Interim builds wrote version 2, with another
+ * kind of records for cumulative messages.
  */
 const version = 3;
 const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages'] as const;
@@ -112,12 +112,12 @@ function encodeBody(written: number, sections: readonly Uint8Array[][], rest: re
 const sumLengths = (chunks: readonly Uint8Array[]) => chunks.reduce((sum, chunk) => sum + chunk.length, 0);
 
 /**
- * Joins the bodies of batches, in their order. Only the first batch can have messages, because the extents of messages
- * refer to records of the same batch.
+ * Joins the bodies of several batches in the given order. Only the first batch can have messages, because the extents
+ * of messages refer to records of the same batch.
  */
 export function joinBodies(bodies: readonly Uint8Array[]): Uint8Array[] {
   const opened = bodies.map(openBody);
-  // Copied, because text in shared memory cannot be decoded.
+  // The bytes are copied, because text in shared memory cannot be decoded.
   const rests = opened.map(({ rest }): Rest => packr.unpack(Buffer.from(rest)));
   const [batch, ...lists] = rests[0]!;
   const written = Math.max(...opened.map((body) => body.written));

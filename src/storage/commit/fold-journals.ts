@@ -2,28 +2,20 @@ import { readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPresent } from '../../runtime/files.ts';
 import { areJournalsEmpty, checkSegments } from '../journal/directory.ts';
-import {
-  checkStores,
-  getJournalsDirectory,
-  isJournalled,
-  journalLanes,
-  openIfCurrent,
-  readJournalId,
-  setJournalUse,
-  usageLayout,
-} from '../lmdb/layout.ts';
+import { getJournalsDirectory, journalLanes, journalPlace } from '../journal/place.ts';
+import { checkStores, isJournalled, openIfCurrent, readJournalId, setJournalUse, usageLayout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
 import { usageTablesIn } from '../lmdb/usage.ts';
 import { createAggregator } from './aggregator.ts';
-import { Fold, journalPlace } from './fold.ts';
+import { Fold } from './fold.ts';
 
 /**
  * Folds the journals of a killed server into the usage store, so that the store is complete without the journals. No
  * other process must use the directory.
  * @param maxIdentities maximum number of people per environment whose exposures are kept
- * @returns the ends of journals that were not counted: see `JournalReader.incomplete`
- * @throws {Error} as `checkStores` does. Nothing is changed then
- * @throws {JournalDamageError} if a journal cannot be read; the store has the frames before the damage
+ * @returns descriptions of incomplete frames, which were not counted: see `JournalReader.incomplete`
+ * @throws {Error} as `checkStores` does. The directory is then unchanged
+ * @throws {JournalDamageError} if a journal cannot be read. The store then has the frames before the damage
  */
 export async function foldJournals(data: string, maxIdentities: number): Promise<readonly string[]> {
   checkStores(data);
@@ -62,7 +54,7 @@ function foldAll(data: string, lmdb: LmdbEnvironment, maxIdentities: number): st
     } finally {
       fold.close();
     }
-    aggregator.forget(); // The next lane can have other applications, or newer data of the same ones.
+    aggregator.forget(); // The next lane can have other applications, or newer data of the same applications.
   }
   return incomplete;
 }

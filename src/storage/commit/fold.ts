@@ -4,33 +4,13 @@ import { collectGarbage } from '../../runtime/garbage.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import { isJournalEmpty, prepareSpare, recycle } from '../journal/directory.ts';
 import { JournalDamageError } from '../journal/errors.ts';
-import { journalDirectory } from '../journal/files.ts';
+import { type JournalPlace, openJournal } from '../journal/place.ts';
 import { JournalReader } from '../journal/reader.ts';
 import { type Journal, segmentName } from '../journal/segment.ts';
-import { getJournalsDirectory, putFolded, readFolded } from '../lmdb/layout.ts';
+import { putFolded, readFolded } from '../lmdb/layout.ts';
 import { type LmdbEnvironment, transact } from '../lmdb/lmdb.ts';
 import { decodeEnvelope, type Envelope } from './envelope.ts';
 import type { Groups } from './sections.ts';
-
-/** The location of a journal, passed to the threads that write and read it. */
-export interface JournalPlace {
-  /** The directory, whose name is the number of the lane. */
-  readonly directory: string;
-  /** See `Journal`. */
-  readonly id: Uint8Array;
-  readonly segmentSize: number;
-}
-
-/** Bytes of a journal segment. A segment holds seconds of traffic at full speed. */
-const segmentSize = 16 * 1024 * 1024;
-
-export function journalPlace(data: string, lane: string, id: Uint8Array): JournalPlace {
-  return { directory: join(getJournalsDirectory(data), lane), id, segmentSize };
-}
-
-export function openJournal({ directory, id, segmentSize }: JournalPlace): Journal {
-  return { files: journalDirectory(directory), id, segmentSize };
-}
 
 export interface FoldHandler {
   /** The groups of a batch. Each group is added separately. */
@@ -44,22 +24,22 @@ export interface FoldHandler {
   forget(): void;
   /** Does one small step of upkeep. @returns the amount of work done, 0 if nothing is left */
   maintain?(step: Maintenance): number;
-  /** Reports that the data of earlier processes is folded. */
+  /** Called once the data of earlier processes is folded. */
   replayed?(): void;
 }
 
 /**
- * Approximate maximum bytes of frames per transaction. One transaction takes all waiting people, so that each page is
- * written once.
+ * Approximate maximum bytes of frames per transaction. All waiting users and exposures fit into one transaction, so
+ * that each page is written once.
  */
 const foldBytes = 32 * 1024 * 1024;
 
-/** Bytes of frames after which garbage is collected. Adding frames leaves garbage of several times their size. */
+/** Bytes of frames after which garbage is collected. The garbage is several times larger than the frames. */
 const collectBytes = 4 * 1024 * 1024;
 
 /**
- * Adds one group of the frames' contents to the store. Each frame is added exactly once, because its position is part
- * of the transaction.
+ * Adds one group of the frames' contents to the store. Each frame is added exactly once, because the same transaction
+ * records the position of the frame.
  */
 class Follower {
   readonly #lmdb: LmdbEnvironment;
@@ -105,8 +85,8 @@ class Follower {
 
   /**
    * Adds all frames while the journal has no writer.
-   * @param last the last frame that is partly in the store. A power loss can remove a frame that was read after a crash
-   * but was not on disk
+   * @param last the last frame that is partly in the store. The journal can lack this frame: a process read it after a
+   * crash, and then a power loss removed it before it was on disk
    * @throws {JournalDamageError} if an earlier frame is missing
    */
   finish(last: number): void {
@@ -182,7 +162,7 @@ export class Fold {
     const lane = basename(place.directory);
     const journal = openJournal(place);
     this.#journal = journal;
-    // The journal was moved away, so frames whose people are not in the store are lost.
+    // The journal was moved away. Users and exposures that were not in the store yet are lost.
     if (groups.includes('people') && !isFoldedWhole(lmdb, lane) && isJournalEmpty(place.directory))
       transact(lmdb, () => putFolded(lmdb, getPeopleLane(lane), readFolded(lmdb, lane)));
     const follow = (group: keyof Groups<unknown>) =>
@@ -209,12 +189,12 @@ export class Fold {
     this.incomplete = prompt?.incomplete;
     const { folded } = this;
     recycle(this.#journal, folded, folded);
-    // The next segment can reuse the name of a removed segment.
+    // The followers must open the files again, because the next segment can reuse the name of a removed segment.
     for (const follower of Object.values(this.#followers)) follower.restart();
     return folded;
   }
 
-  /** @throws {JournalDamageError} and LMDB's errors; the store has whole groups of frames, and a retry continues */
+  /** @throws {JournalDamageError} and LMDB's errors. The store then has complete groups, and a retry continues */
   fold({ upTo, people }: FoldTask): void {
     this.#followers.prompt?.fold(upTo);
     if (people) this.#followers.people?.fold(upTo);
@@ -230,7 +210,7 @@ export class Fold {
   remove(): void {
     this.close();
     const { directory } = this.#journal.files;
-    const folded = `${directory}.folded`; // A journal with some files missing would look damaged.
+    const folded = `${directory}.folded`; // An interrupted removal would leave a journal that looks damaged.
     rmSync(folded, { recursive: true, force: true });
     renameSync(directory, folded);
     rmSync(folded, { recursive: true, force: true });
@@ -249,7 +229,7 @@ interface FoldTask {
 
 export interface Journals {
   readonly journal: JournalPlace;
-  /** Journals of lanes that no longer exist. This thread folds and removes them. */
+  /** Journals of former lanes. This thread folds and removes them. */
   readonly others: readonly JournalPlace[];
 }
 
@@ -287,8 +267,8 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
       own = new Fold(lmdb, journal, aggregator);
       const last = isEmpty ? own.folded : finish(own);
       aggregator.replayed?.();
-      if (others.length > 0) aggregator.forget(); // Memory can have applications of other threads.
-      lmdb.resetReadTxn(); // By itself, lmdb would end the read in a timer, and none fires in this thread.
+      if (others.length > 0) aggregator.forget(); // The journals of other lanes have left their applications in memory.
+      lmdb.resetReadTxn(); // lmdb ends a read in a timer, but no timer fires in this thread.
       return { last, frames, incomplete };
     },
     fold: (task: FoldTask) => own.fold(task),

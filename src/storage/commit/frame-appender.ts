@@ -24,8 +24,8 @@ export class FrameAppender {
   }
 
   /**
-   * Appends the waiting batches, and settles them once they are on disk. @param observe receives the time at which a
-   * batch was passed to this thread
+   * Appends the waiting batches. Settles each batch once it is on disk.
+   * @param observe receives the time at which a batch was passed to this thread
    */
   appendWaiting(observe: (at: number) => void): void {
     let group: FrameSlot[] = [];
@@ -52,8 +52,8 @@ export class FrameAppender {
 
   /**
    * Appends the batches of some threads as one frame, with one write and one flush. Either all of these batches are
-   * stored, or none. With a frame per batch in one write, a power loss could tear the first frame and not the second
-   * one, which looks like damage.
+   * stored, or none. If one write contained several frames, a power loss could destroy the first frame but not the
+   * second frame, which looks like damage.
    */
   #append(group: readonly FrameSlot[]): void {
     let failure: SlotFailure | undefined;
@@ -77,8 +77,8 @@ export class FrameAppender {
   }
 
   /**
-   * Appends to the segment. The folding thread prepares spare segments. If a fold takes long, this thread fills a spare
-   * itself while the batch waits.
+   * Appends to the segment. The folding thread prepares spare segments. If no spare is ready because a fold takes long,
+   * this thread fills a segment itself while the batch waits.
    */
   #appendTo(writer: JournalWriter, chunks: readonly Uint8Array[]): number {
     try {

@@ -16,9 +16,9 @@ export interface IntakeLimits extends LaneLimits {
 }
 
 /**
- * Number of admissions between two checks for finished commits. An iteration of the event loop seldom has more
- * admissions, and results arrive as events at its end. A check at each admission would split the same packets into
- * smaller commits.
+ * Number of admissions between two checks for finished commits. Most iterations of the event loop have fewer
+ * admissions, and receive the results of commits as events at their end. A check at each admission would lead to more
+ * and smaller commits.
  */
 const collectEvery = 128;
 
@@ -36,7 +36,7 @@ export interface TakenCommits {
   readonly times: Float64Array;
 }
 
-/** Bounds of the buckets, up to the largest batch: see `--batch-packets`. */
+/** Upper bounds of the histogram's buckets, up to the largest batch: see `--batch-packets`. */
 const batchSizes = [1, 4, 16, 64, 256, 1024, 4096];
 
 /** The lanes to the aggregate workers, and the monitor that bounds the number of packets waiting in these lanes. */
@@ -109,7 +109,9 @@ export class Intake {
     this.commitTimes.add(times);
   }
 
-  /** Finds the lane of an application. All its packets use this lane, so they are committed in the order of arrival. */
+  /**
+   * Finds the lane of an application. All its packets use the same lane, which preserves the order of their arrival.
+   */
   findLane(applicationNumber: number): Lane {
     return this.#lanes[applicationNumber % this.#lanes.length]!;
   }
@@ -119,7 +121,7 @@ export class Intake {
     this.#durable.push(listener);
   }
 
-  /** Settles finished commits. Otherwise packets can keep the event loop from delivering the workers' messages. */
+  /** Settles finished commits. Packets can keep the event loop from delivering the messages of the workers. */
   collect(): void {
     this.#admissions += 1;
     if (this.#admissions % collectEvery === 0) for (const committer of this.#committers) committer.collect();

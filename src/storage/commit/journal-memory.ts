@@ -10,14 +10,14 @@ export interface ProducerMemory {
   readonly bellAt: number;
 }
 
-/** Reason why a frame was refused. */
+/** Reason why the journal's thread refused a frame. */
 export interface SlotFailure {
   readonly message: string;
   readonly code?: unknown;
 }
 
 /**
- * Indexes of the words: whether a frame waits, the number of settled frames, the last result, and whether the journal's
+ * Indexes of the words: 1 if a frame waits, the number of settled frames, the last result, and 1 if the journal's
  * thread has ended.
  */
 const words = { rung: 0, settled: 1, result: 2, ended: 3 } as const;
@@ -37,8 +37,8 @@ export class FrameSlot {
   readonly #bytes: Uint8Array;
 
   /**
-   * @param shared the memory of the other thread, or the maximum length of a frame. Memory is committed only as frames
-   * fill it
+   * @param shared the memory of the other thread, or the maximum length of a frame. The system provides the memory only
+   * when frames fill it
    */
   constructor(shared: SharedArrayBuffer | number) {
     this.shared = typeof shared === 'number' ? new SharedArrayBuffer(bytesAt + shared) : shared;
@@ -131,10 +131,10 @@ export interface Tail {
   readonly used: number;
 }
 
-/** Indexes of `stateWords`: number of published tails, 1 if the next tail wakes the watcher, number of wakes. */
+/** Indexes of the words: the number of tails, 1 if the next tail wakes the watcher, and the number of wake-ups. */
 const stateWords = { tails: 0, armed: 1, wakes: 2 } as const;
 const tailNumbers = 4;
-/** Indexes of `stateNumbers`: two alternating tails, of which the newest is stable, and the number of folded bytes. */
+/** Indexes of the numbers: two tails, written alternately so that the newest one is stable, and the folded bytes. */
 const stateNumbers = { bytes: 1, folded: 2 * tailNumbers } as const;
 
 /** Bytes of frames after which the watcher is woken: a fraction of each threshold that the watcher checks. */
@@ -161,7 +161,7 @@ export class JournalState {
       const at = (tails & 1) * tailNumbers;
       const all = this.#numbers;
       const tail = { sequence: all[at]!, bytes: all[at + 1]!, segment: all[at + 2]!, used: all[at + 3]! };
-      // An exchange instead of a read, so that the earlier read cannot move behind it.
+      // This is an exchange and not a read, so that the processor cannot move the earlier read behind it.
       if (Atomics.compareExchange(this.#words, stateWords.tails, tails, tails) === tails) return tail;
     }
   }
@@ -189,7 +189,7 @@ export class JournalState {
     return Atomics.load(this.#words, stateWords.wakes);
   }
 
-  /** Resolves after the next wake, or immediately if there were more wakes than the number `seen`. */
+  /** Resolves when the watcher is woken, or immediately if it was already woken more than `seen` times. */
   async woken(seen: number): Promise<void> {
     await Atomics.waitAsync(this.#words, stateWords.wakes, seen).value;
   }

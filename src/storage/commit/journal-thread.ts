@@ -1,9 +1,10 @@
 import type { Histogram } from '../../runtime/histogram.ts';
 import { signals } from '../../runtime/thread-calls.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
+import type { JournalPlace } from '../journal/place.ts';
 import { ProducerCommitter } from './committer.ts';
 import type { Envelope } from './envelope.ts';
-import type { JournalPlace } from './fold.ts';
+
 import { FrameSlot, JournalState, type ProducerMemory } from './journal-memory.ts';
 import type { JournalActions, JournalStart } from './journal-worker.ts';
 
@@ -45,7 +46,7 @@ export class JournalThread {
     return this.#own.commit(envelope);
   }
 
-  /** Calls `appended` at intervals while other threads append frames, and after the first frame since `expectFrame`. */
+  /** Calls `appended` at intervals while other threads append, and after the first frame that `expectFrame` expects. */
   async watch(appended: () => void): Promise<void> {
     if (this.producers.length === 0) return;
     for (let seen = this.state.wakes; !this.#isClosed; ) {

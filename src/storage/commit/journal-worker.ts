@@ -1,5 +1,6 @@
 import { serveCalls, threadStart } from '../../runtime/thread-calls.ts';
-import { type JournalPlace, openJournal } from './fold.ts';
+import { type JournalPlace, openJournal } from '../journal/place.ts';
+
 import { FrameAppender } from './frame-appender.ts';
 import { FrameSlot, JournalState } from './journal-memory.ts';
 

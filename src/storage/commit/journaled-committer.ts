@@ -17,7 +17,7 @@ export interface JournaledCommitterDeps {
   readonly people?: UnfoldedPeople;
   readonly clock: Pick<TimerClock, 'after' | 'monotonic'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** Called when a fold fails. The data is durable, and the next fold retries it. */
+  /** Called when a fold fails. The data is on disk, and the next fold tries again. */
   failed(error: unknown): void;
 }
 
@@ -33,14 +33,14 @@ const foldPeopleEveryMs = 30_000;
 const foldPeopleBytes = 24 * 1024 * 1024;
 /** Maximum number of bytes for which an immediate fold takes almost no time. */
 const fewBytes = 256 * 1024;
-/** Used fraction of a segment at which the next one is prepared. A quiet installation never reaches this fraction. */
+/** Used fraction of a segment at which the next segment is prepared. With little traffic, it is never reached. */
 const prepareFrom = 1 / 4;
 /**
  * Minimum interval between folds of users and exposures, ms. Without this minimum, a console page that polls users
  * would cause a fold per request.
  */
 const recentMs = 5000;
-/** Period in which requests for a fold share one fold, ms. */
+/** Requests for a fold within this period share one fold, ms. */
 const sharedMs = 50;
 
 /** Appends batches to a journal, and has another thread fold them into the store. */
@@ -56,9 +56,9 @@ export class JournaledCommitter implements Committer, JournalFigures {
   readonly people: UnfoldedPeople | undefined;
   readonly producers: readonly ProducerMemory[];
   readonly #deps: JournaledCommitterDeps;
-  /** The last frame in the store, for each group. */
+  /** The last frame in the store, separately for `prompt` and `people`. */
   readonly #folded: { prompt: Place; people: Place };
-  /** Deletions for which everything was folded once. */
+  /** Deletions before which everything was folded once. */
   readonly #foldedFor = new WeakSet<object>();
   /** The segment whose successor is ready or being prepared. */
   #preparedFor: number | undefined;
@@ -101,13 +101,13 @@ export class JournaledCommitter implements Committer, JournalFigures {
 
   /**
    * Folds the frames of earlier processes, and starts the journal. Call this first. The promise resolves once the
-   * folding thread has opened its files. Later, connections can have used up the descriptors.
+   * folding thread has opened its files. Opening them later could fail, because connections can use up all descriptors.
    * @param known the last frame if the journal is empty and the store is complete; the journal then starts immediately
    * @throws {CommitError}
    */
   async begin(known?: number): Promise<void> {
     const opened = this.#ask('open', known !== undefined);
-    opened.catch(() => {}); // It is awaited below.
+    opened.catch(() => {}); // The promise is awaited below.
     const last = known ?? (await this.#replayed(opened));
     const { journal } = this.#deps;
     journal.begin(last);
@@ -117,7 +117,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     await opened;
   }
 
-  /** Measures a replay. @returns the last frame */
+  /** Counts and logs the replay of earlier frames. @returns the last frame */
   async #replayed(opened: Promise<ReplayResult>): Promise<number> {
     const { clock, log } = this.#deps;
     const began = clock.monotonic();
@@ -141,7 +141,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   /**
-   * Folds all durable data. @returns the age of people data in the store, ms; 0 if complete
+   * Folds all durable data. @returns the age of the users and exposures in the store, ms; 0 if they are complete
    * @throws {CommitError}
    */
   async fold(people: PeopleFreshness = 'now'): Promise<number> {
@@ -177,7 +177,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
       await folding.call('finish');
       this.#folded.prompt = this.#folded.people = this.#durable;
     } catch {
-      // The next start folds the rest.
+      // The next startup folds the rest.
     }
     await folding.close();
   }
@@ -199,7 +199,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     else this.#foldLater();
   }
 
-  /** Prepares the successor of the current segment, so that no commit waits for it. */
+  /** Prepares the successor of the current segment, so that no commit waits for a new segment. */
   #prepareFor(segment: number): void {
     this.#preparedFor = segment;
     const settle = (failed: boolean) => {
@@ -219,7 +219,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     return this.#durable.bytes - this.#folded[group].bytes;
   }
 
-  /** Remembers the people of a batch once the batch is on disk. A failure here must not refuse the batch. */
+  /** Remembers the people of a batch that is on disk. A failure here must not refuse the batch. */
   #rememberPeople(envelope: Envelope): void {
     try {
       this.#deps.people?.add(envelope);
@@ -228,13 +228,13 @@ export class JournaledCommitter implements Committer, JournalFigures {
     }
   }
 
-  /** Folds after each interval until the store is complete. */
+  /** Folds at intervals until the store is complete. */
   #foldLater(): void {
     if (this.#isTimed || this.#isClosed) return;
     this.#isTimed = true;
     this.#deps.clock.after(foldEveryMs, () => {
       this.#isTimed = false;
-      this.#deps.journal.expectFrame(); // Called before the check, so that a frame appended after the check is noticed.
+      this.#deps.journal.expectFrame(); // Before the check, to notice a frame that is appended after the check.
       if (this.#isClosed || this.unfolded.frames === 0) return;
       void this.fold(this.#areDue() ? 'now' : 'any').catch(() => {});
       this.#foldLater();
@@ -245,7 +245,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     return this.#waiting('people') >= foldPeopleBytes || this.#peopleAge >= foldPeopleEveryMs;
   }
 
-  /** Time since the start of the last fold of people, ms. */
+  /** Time since the last fold of users and exposures began, ms. */
   get #peopleAge(): number {
     return this.#deps.clock.monotonic() - this.#peopleAt;
   }
@@ -294,5 +294,5 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 }
 
-/** A position in the journal: a frame, and the bytes that this process has appended up to the frame's end. */
+/** A position in the journal: the last frame, and the number of bytes that this process has appended up to its end. */
 type Place = Pick<Tail, 'sequence' | 'bytes'>;

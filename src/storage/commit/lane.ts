@@ -37,7 +37,7 @@ export type LaneTime = Pick<TimerClock, 'monotonic' | 'after'>;
 interface QueuedBatch {
   readonly batch: Batch;
   readonly waiting: WaitingBatch;
-  /** True if a barrier waits for the batch, which is then not delayed. */
+  /** True if a barrier waits for the batch. The batch is then not delayed. */
   isAwaited: boolean;
   /** The batch to commit after this one. */
   next: QueuedBatch | undefined;
@@ -45,16 +45,15 @@ interface QueuedBatch {
 
 /**
  * Approximate memory for the records of one commit: 13 000 records, which a worker adds up in a few milliseconds. A
- * larger commit would not cost less per record, and later packets would wait longer.
+ * larger commit would not be cheaper per record, but later packets would wait longer.
  */
 const batchBytes = 512 * 1024;
 
-/** Fraction of a batch that each application can still add when the batch is full. */
+/** When a batch is full, each application can still add this fraction of a batch. */
 const ownShare = 1 / 8;
 
 /**
- * Memory of a waiting packet in addition to its records. The memory is for its request and for the promise of its
- * response.
+ * Memory of a waiting packet in addition to its records. The request and the promise of the response need this memory.
  */
 const packetBytes = 1024;
 
@@ -110,7 +109,7 @@ export class Lane {
    * continues in later batches, while other applications can still join the first batch.
    * @param fill adds all of the packet before it returns, so that a packet is never split
    * @param bytes memory of the packet, in addition to its records in the batch
-   * @throws {Refusal} `store_unavailable` (through the promise): nothing of the packet was stored
+   * @throws {Refusal} `store_unavailable` (through the promise): no part of the packet was stored
    */
   submit(application: number, fill: (batch: Batch) => void, bytes = 0): Promise<void> {
     const batch = this.#fill(application, fill, bytes);
@@ -121,8 +120,8 @@ export class Lane {
   }
 
   /**
-   * Adds the first chunk of a message that is too large for one batch: names and users, which can be stored separately.
-   * The chunk joins the same batch as the message, or an earlier batch.
+   * Adds the first chunk of a message that is too large for one batch. The chunk has names and users, which can be
+   * stored separately. The chunk joins the same batch as the message, or an earlier batch.
    */
   addBefore(application: number, fill: (batch: Batch) => void): Promise<void> {
     return this.#fill(application, fill, 0).durable;
@@ -146,7 +145,7 @@ export class Lane {
    */
   async barrier(application: number): Promise<void> {
     await this.#nextCommit(application);
-    // Senders of the same batch update the ledger before the next iteration, so their counts join the next batch.
+    // Senders of the same batch update the ledger only after its commit. Their counts are in the next batch.
     await new Promise((resolve) => setImmediate(resolve));
     await this.#nextCommit(application);
   }
@@ -199,12 +198,12 @@ export class Lane {
     const last = this.#queue.at(-1);
     if (last !== undefined) last.next = queued;
     this.#queue.push(queued);
-    this.#endDelay(); // An earlier batch is full.
+    this.#endDelay(); // The batch before this one is full, so its delay ends.
     return queued;
   }
 
   async #drain(): Promise<void> {
-    // Packets read later in this iteration of the event loop join the first batch, up to its limit.
+    // Other packets in this iteration of the event loop join the first batch, up to its limit.
     await new Promise<void>((resolve) => {
       this.#sendFirst = resolve;
       setImmediate(resolve);
@@ -224,7 +223,7 @@ export class Lane {
     if (ms <= 0 || batch.packets >= commitSiblings || this.#queue.length > 1 || isAwaited) return;
     await new Promise<void>((resolve) => {
       this.#endDelay = resolve;
-      this.#time.after(Math.ceil(ms), resolve); // Bun drops the fraction.
+      this.#time.after(Math.ceil(ms), resolve); // Bun ignores the fraction of a millisecond.
     });
   }
 

@@ -2,8 +2,8 @@ import type { Clock } from '../../runtime/clock.ts';
 
 /**
  * The queue closes when one measure reaches its high watermark. The queue reopens when every measure is at its low
- * watermark, or when the commits of all waiting batches have started. The disk must not be idle while packets are
- * refused.
+ * watermark, or when the commits of all waiting batches have started. Otherwise the disk would be idle while packets
+ * are refused.
  */
 interface QueueWatermarks {
   readonly packets: Watermark;
@@ -32,9 +32,7 @@ export interface WaitingBatch {
   begun: boolean;
 }
 
-/**
- * After two applications have sent packets, each application is limited to its share of the queue for this period, ms.
- */
+/** Period in which each application is limited to its share, ms. It starts when two applications send packets. */
 const mixedForMs = 10_000;
 
 export interface OtherQueues {
@@ -42,7 +40,7 @@ export interface OtherQueues {
   readonly threads: number;
   readonly packets: number;
   readonly bytes: number;
-  /** Packets whose commit has not started. */
+  /** Packets whose commit has not started yet. */
   readonly next: number;
   /** Time when the oldest group was opened, in this thread's time. */
   readonly since: number;
@@ -182,12 +180,12 @@ function addTo(shares: Map<number, Share>, application: number, packets: number,
   return share;
 }
 
-/** Indexes of the figures of a thread. The figures of each thread fill a cache line of the processor. */
+/** Indexes of the figures of a thread. Each thread's figures have a separate cache line of the processor. */
 const figures = { packets: 0, bytes: 1, next: 2, since: 3, length: 8 } as const;
 
 /**
- * Interval between two readings of the other threads' figures, ms. Reading them for each packet would slow all threads
- * down.
+ * Minimum interval between two readings of the other threads' figures, ms. Reading the figures for each packet would
+ * slow down all threads.
  */
 const readEveryMs = 1;
 
@@ -200,8 +198,8 @@ export function queuesMemory(threads: number): SharedArrayBuffer {
 
 /**
  * Figures about the queues of all threads, in shared memory. Each thread writes its own figures and reads the figures
- * of the others at most once a millisecond. All queues together can thus exceed a limit by the packets that the threads
- * take in that time.
+ * of the others at most once a millisecond. All queues together can thus exceed a limit by the packets that arrive
+ * within a millisecond.
  */
 export class SharedQueues implements OtherQueues {
   packets = 0;

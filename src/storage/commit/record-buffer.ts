@@ -8,7 +8,7 @@ const firstLength = 5 * 1024;
 /**
  * Arrays that the service's thread and a worker share and reuse: a commit lane writes some arrays while the worker
  * reads others. Thus a batch allocates no memory, and no data is copied or transferred between the threads. The first
- * number of an array is the number of its batch.
+ * element of an array is the number of its batch.
  */
 export class RecordArrays {
   readonly #spares: Float64Array[] = [];
@@ -43,11 +43,11 @@ function createArray(length: number): Float64Array {
 }
 
 /**
- * The index of the first record. Before the first record are the number of the batch and, once sealed, the number of
- * records.
+ * The index of the first record. The two elements before it are the number of the batch and, once the batch is sealed,
+ * the number of records.
  */
 const header = 2;
-/** Numbers per record, of any kind. */
+/** Numbers per record, for records of every kind. */
 const width = 5;
 
 const none: Float64Array = new Float64Array(0);
@@ -62,7 +62,7 @@ export interface SealedRecords {
 
 /**
  * The records of one kind in a batch: five numbers each. This class writes them on the service's thread; `eachRecord`
- * reads them on the worker's. The other files of this folder define the meaning of the numbers.
+ * reads them on the thread of the worker. The other files of this folder define the meaning of the numbers.
  */
 export abstract class RecordBuffer {
   readonly #arrays: RecordArrays;
@@ -70,8 +70,8 @@ export abstract class RecordBuffer {
   #array = none;
   #end = header;
   /**
-   * The end of the array. The end is 0 before allocation and after sealing, so that adding a record needs only one
-   * check.
+   * The end of the array. It is 0 if no array is allocated and if the records are sealed, so that adding a record needs
+   * only one check.
    */
   #room = 0;
   #sealed = false;
@@ -128,7 +128,7 @@ export function viewBytes(sealed: SealedRecords | undefined, batch: number): Uin
   return new Uint8Array(array.buffer, array.byteOffset, (header + records * width) * BYTES_PER_ELEMENT);
 }
 
-/** Joins the records of one kind from several batches into the records of one batch, without copying. */
+/** Joins records of one kind from several batches into one batch, without copying the records. */
 export function joinWholes(wholes: readonly Uint8Array[], batch: number): Uint8Array[] {
   const headerBytes = header * Float64Array.BYTES_PER_ELEMENT;
   const contents = wholes.filter(({ length }) => length > 0).map((whole) => whole.subarray(headerBytes));

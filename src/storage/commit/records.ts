@@ -39,7 +39,7 @@ export function eachMeasurement(
   eachRecord(measurements, batch, visit, apart?.measurements ?? summaries);
 }
 
-/** Users of series in a minute (since the epoch), each by both halves of the user's hash. */
+/** Users of series in a minute (since the epoch). A user is represented by both halves of the user's hash. */
 export class UserRecords extends RecordBuffer {
   add(ref: number, minute: number, high: number, low: number): void {
     this.append(ref, minute, high, low, 0);
@@ -56,7 +56,7 @@ const person = -1;
 export class ExposureRecords extends RecordBuffer {
   #begun = false;
 
-  /** Begins the exposures of a person in one environment, by the digest of the identity (see `digestIdentity`). */
+  /** Begins the exposures of a person in one environment. The person is given by the digest of `digestIdentity`. */
   addPerson(digest: Digest): void {
     this.#begun = true;
     this.append(person, digest[0], digest[1], digest[2], digest[3]);
@@ -91,7 +91,7 @@ function toVisitor(visitor: ExposureVisitor) {
   };
 }
 
-/** Number of records of each kind in a batch. A message's records lie between two extents. */
+/** Number of records of each kind in a batch. The records of a message lie between its first and its last extent. */
 export type Extent = readonly [
   counts: number,
   measurements: number,
@@ -113,7 +113,7 @@ export class MessageRecords extends RecordBuffer {
     this.append(to[0], to[1], to[2], to[3], to[4]);
   }
 
-  /** Deletes a message that was counted at `at`, to free space for other messages of the application. */
+  /** Deletes a message that was counted at `at`. Other messages of the application need its space. */
   forget(identity: Digest, at: number): void {
     this.append(-1 - at, identity[0], identity[1], identity[2], identity[3]);
   }
@@ -145,7 +145,7 @@ export function messageChanges({ messages, batch }: Envelope): BatchMessage[] {
   return found;
 }
 
-/** The imported parts among the messages of a sealed batch, unless messages are processed separately. */
+/** The imported messages of a sealed batch; none if all of its messages are processed separately. */
 export function listImportedMessages({ apart }: Envelope, messages: readonly BatchMessage[]): readonly BatchMessage[] {
   return apart === undefined ? messages.filter(({ at }) => at === permanentAt) : [];
 }

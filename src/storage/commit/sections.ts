@@ -30,8 +30,8 @@ export interface Groups<T> {
 }
 
 /**
- * The sections of a batch in the order in which they are written: names come before references to them, and `prompt`
- * before `people`.
+ * The sections of a batch in the order in which they are written: names come before records that refer to them, and
+ * `prompt` comes before `people`.
  * @param maxIdentities maximum number of people per environment whose exposures are kept
  */
 export function createSections(store: UsageTables, hot: HotTables, maxIdentities: number): Groups<readonly Section[]> {
@@ -85,7 +85,7 @@ export function countingSections(store: UsageTables, { counts, measurements, see
   ];
 }
 
-/** Counts and notes of cumulative messages. The section writes together with `countingSections` and `ledgerSection`. */
+/** Counts and notes of cumulative messages. Runs in the same transaction as `countingSections` and `ledgerSection`. */
 function cumulativeSection(
   store: UsageTables,
   { counts, measurements }: Pick<HotTables, 'counts' | 'measurements'>,
@@ -112,7 +112,7 @@ function cumulativeSection(
   };
 }
 
-/** Running totals, of which only the increase counts. The section writes together with `countingSections`. */
+/** Running totals, of which only the increase counts. Runs in the same transaction as `countingSections`. */
 function totalsSection(store: UsageTables, { counts }: Pick<HotTables, 'counts'>): Section {
   return {
     add({ totals }) {
@@ -132,7 +132,7 @@ export function usersSection(hot: HotTables): Section {
     add: (envelope) => eachUser(envelope, (ref, minute, high, low) => countUser(hot, ref, minute, high, low)),
     put() {
       sketches.put();
-      counts.put(); // Records that a past day has a new user.
+      counts.put(); // This call records that a past day has a new user.
     },
     forget() {
       sketches.forget();
@@ -145,9 +145,9 @@ export function sendersSection(store: UsageTables): Section {
   return { add: ({ senders }) => putSights(store, senders) };
 }
 
-/** One kind of content of a batch. Either everything that the sections write in a transaction is stored, or nothing. */
+/** Stores one kind of content of a batch. A transaction stores everything that its sections write, or nothing. */
 export interface Section {
-  /** Adds the envelope's content of this kind. Called inside a transaction. */
+  /** Adds the content of this kind from an envelope. Called inside a transaction. */
   add(envelope: Envelope): void;
   /** Writes additions that are still in memory. Called before the transaction ends. */
   put?(): void;
@@ -175,7 +175,7 @@ export function ledgerSection(store: UsageTables, rows = new HotLedger(store, tr
 interface Person {
   /** The day under which a new person is listed; `undefined` for a person with exposures. */
   readonly day: number | undefined;
-  /** The index of the first row that this transaction adds. Below: the index of the last row. See `PendingRows`. */
+  /** The index of the first row that this transaction adds: see `PendingRows`. `last` is the index of the last row. */
   first: number;
   last: number;
 }
@@ -231,7 +231,8 @@ export function exposuresSection(store: UsageTables, peoplePerEnvironment: numbe
           const key = exposuresKey(environment, Buffer.from(forgotten.digest, 'hex'));
           const name = key.toString('latin1');
           const known = people.get(name);
-          if (known !== undefined) putPerson(store, rows, key, known); // A listed person without a value would still be counted.
+          // A person in the list without a value would still be counted.
+          if (known !== undefined) putPerson(store, rows, key, known);
           people.delete(name);
           removeExposures(store, key);
         }
@@ -267,8 +268,8 @@ const firstRows = 1024;
 const none = -1;
 
 /**
- * Rows to write at the end of a transaction, in linked lists. All rows are in one array, because 100 000 people have a
- * million rows.
+ * Linked lists of the rows to write at the end of a transaction. The rows are numbers in one array, because 100 000
+ * people can have a million rows.
  */
 class PendingRows {
   #numbers = new Float64Array(firstRows * width);

@@ -27,23 +27,23 @@ export interface SeriesSink {
 }
 
 /**
- * Maps names to series refs for one environment. The dictionary only grows, up to the limits; names over a limit are
- * folded. Only new names are validated. An invalid name has no series.
+ * Maps names to series refs for one environment. The dictionary only grows, up to the limits. Names over a limit are
+ * counted under the surplus name. Only new names are validated. An invalid name has no series.
  */
 export class EnvironmentSeries {
   readonly #environment: number;
   readonly #limits: SeriesLimits;
   readonly #features = new Map<string, Map<string, number>>();
-  /** The series of the features themselves. A user with an unknown variant is counted in the series of the feature. */
+  /** The series of each feature as a whole. A user with an unknown variant is counted in this series. */
   readonly #itself = new Map<string, number>();
   readonly #metrics = new Map<string, number>();
-  /** The variants of features' metrics, by `pairKey`. */
+  /** The series of features' metrics by variant, for each `pairKey`. */
   readonly #featureMetrics = new Map<string, Map<string, number>>();
   readonly #firstByFeature = new Map<string, FirstSeries>();
   #nextOrdinal = 0;
-  /** The environment as a whole, which has users but no name. */
+  /** The series of the environment as a whole. It has users, but no name. */
   readonly whole: number;
-  /** The first ordinal after the ordinals in `known`. */
+  /** The first ordinal that is not in `known`. */
   readonly stored: number;
 
   constructor(environment: number, limits: SeriesLimits, known: Iterable<NewSeries>) {
@@ -60,7 +60,7 @@ export class EnvironmentSeries {
     this.#nextOrdinal = ordinal + 1;
   }
 
-  /** The series with ordinals below `end`, in their order. */
+  /** The series with ordinals below `end`, in the order of ordinals. */
   below(end: number): readonly NewSeries[] {
     const series: NewSeries[] = [];
     const add = (ref: number, ...name: SeriesName) => {
@@ -105,7 +105,9 @@ export class EnvironmentSeries {
     return this.#itself.get(name) ?? this.create([name, featureItself], sink);
   }
 
-  /** The first series of a feature, by which the feature is known. For a folded feature, a series of the surplus. */
+  /**
+   * The first series of a feature, which identifies it. A feature over the limit has the first series of the surplus.
+   */
   findFirst(feature: string): FirstSeries | undefined {
     return this.#firstByFeature.get(feature) ?? this.#firstByFeature.get(surplusName);
   }
@@ -120,8 +122,8 @@ export class EnvironmentSeries {
   }
 
   /**
-   * The series of a feature's metric. Metric and feature together count as one metric towards the limit, regardless of
-   * the number of variants.
+   * The series of a feature's metric. A pair of metric and feature counts as one metric towards the limit, even if it
+   * has several variants.
    */
   featureMetric(metric: string, feature: string, variant: string, sink: SeriesSink): number | undefined {
     const own = this.#featureMetrics.get(pairKey(metric, feature));
@@ -144,7 +146,7 @@ export class EnvironmentSeries {
 
   protected create(name: SeriesName, sink: SeriesSink): number | undefined {
     const ordinal = this.#nextOrdinal;
-    if (ordinal >= environmentOrdinal) return drop(sink); // The environment has a million series.
+    if (ordinal >= environmentOrdinal) return drop(sink); // The environment has the maximum number of series.
     this.#nextOrdinal += 1;
     const ref = this.#remember(name, ordinal);
     sink.series.push({ environment: this.#environment, ordinal, name });
@@ -249,8 +251,8 @@ export class DurableSeries {
 const check: SeriesSink = { series: [], folded: 0, dropped: 0 };
 
 /**
- * The durable series of an environment, in a thread that creates no series. These series are a prefix of the series in
- * the dictionary, which only grows. A name that needs no new series here thus has the same series in the dictionary.
+ * The durable series of an environment, in a thread that creates no series. The dictionary of the main thread begins
+ * with the same series, so names that need no new series here have the same series there.
  */
 export class SeriesMirror extends EnvironmentSeries {
   #lacks = false;
@@ -284,7 +286,7 @@ export class SeriesMirrors {
     this.#limits = limits;
   }
 
-  /** The mirror of an environment; `undefined` if it was not opened. */
+  /** The mirror of an environment; `undefined` if no mirror was opened. */
   find(environment: number): SeriesMirror | undefined {
     return this.#environments.get(environment);
   }

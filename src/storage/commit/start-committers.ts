@@ -2,19 +2,11 @@ import type { Log } from '../../runtime/log.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
 import { checkSegments, isJournalEmpty, recordEmpty } from '../journal/directory.ts';
 import { journalDirectory } from '../journal/files.ts';
-import {
-  getJournalsDirectory,
-  isJournalled,
-  journalLanes,
-  type Layout,
-  openJournalId,
-  readFolded,
-  setJournalUse,
-  usageLayout,
-} from '../lmdb/layout.ts';
+import { getJournalsDirectory, type JournalPlace, journalLanes, journalPlace } from '../journal/place.ts';
+import { isJournalled, type Layout, openJournalId, readFolded, setJournalUse, usageLayout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
-import { type FoldActions, isFoldedWhole, type JournalPlace, type Journals, journalPlace } from './fold.ts';
+import { type FoldActions, isFoldedWhole, type Journals } from './fold.ts';
 import type { WorkerStart } from './fold-worker.ts';
 import { JournalThread } from './journal-thread.ts';
 import { JournaledCommitter, type JournaledCommitterDeps } from './journaled-committer.ts';
@@ -41,7 +33,7 @@ export async function startCommitters(store: UsageTables, options: CommittersSta
   const { getPlace, isEmpty } = openJournals(store.lmdb, usageLayout, { own, found }, options);
   const others = found.filter((lane) => !own.includes(lane)).map(getPlace);
   const committers = own.map((lane, at) => {
-    // The first thread also folds journals of lanes that no longer exist.
+    // The first thread also folds the journals of former lanes.
     const journals: Journals = { journal: getPlace(lane), others: at === 0 ? others : [] };
     const start: WorkerStart = { data, maxIdentities, ...journals };
     return new JournaledCommitter({
@@ -97,7 +89,7 @@ export function openJournals(
   return { getPlace, isEmpty: found.every((lane) => isJournalEmpty(getPlace(lane).directory)) };
 }
 
-/** Stops using journals, if the store has all their data. Afterwards an earlier version can open the store. */
+/** Stops using journals, if the store has all their data. Then an earlier version can open the store. */
 export function endJournals(
   lmdb: LmdbEnvironment,
   layout: Layout,
@@ -107,6 +99,6 @@ export function endJournals(
   try {
     setJournalUse(lmdb, layout, false);
   } catch {
-    // The disk is full or has failed; the log has the details. The next start of this version finds the journals empty.
+    // The disk is full or has failed, which the log reports. The next startup finds the journals empty.
   }
 }

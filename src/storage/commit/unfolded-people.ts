@@ -11,7 +11,7 @@ import type { Envelope } from './envelope.ts';
 type Key = string;
 type Table = IdentityTables['identities'];
 
-/** A record, a mint (new instance id) to apply to the record below it, or `undefined` for a removed record. */
+/** A changed record, `undefined` for a removed record, or a mint (new instance id) to apply to the earlier record. */
 type Change = Buffer | HashedMint | undefined;
 type Layer = Map<Key, Change>;
 
@@ -28,7 +28,7 @@ export class UnfoldedPeople implements IdentityTables {
     this.identityDays = new LayeredTable(identityDays);
   }
 
-  /** Applies a batch's changes to people, once it is on disk. */
+  /** Applies the changes of a batch to people. Call this once the batch is on disk. */
   add({ mints, uses, forgotten }: Pick<Envelope, 'mints' | 'uses' | 'forgotten'>): void {
     if (mints.length + uses.length + forgotten.length === 0) return;
     this.identities.resetReadTxn(); // Otherwise reads would use an old snapshot of the store.
@@ -39,9 +39,7 @@ export class UnfoldedPeople implements IdentityTables {
     }
   }
 
-  /**
-   * Adds a mint. Most mints are folded before anything reads the record of the person, so the first mint is only noted.
-   */
+  /** Adds a mint. The first mint is only noted, because most mints are folded before the record is read. */
   #addMint(mint: HashedMint): void {
     if (!this.identities.note(mint)) putHashedMint(this, mint);
   }
@@ -81,7 +79,7 @@ class LayeredTable implements Table {
     return true;
   }
 
-  /** Notes a mint, to apply when its record is read. @returns false if the record has changed since the last fold */
+  /** Notes a mint to apply when the record is read. @returns false if the record has changed since the last fold */
   note(mint: HashedMint): boolean {
     const layer = this.#layers.at(-1)!;
     const name = prefixedKey(mint.application, mint.digest).toString('latin1');
@@ -115,7 +113,7 @@ class LayeredTable implements Table {
     return this.#base.get(key);
   }
 
-  /** Applies a noted mint to the record below it. After a fold, that record can already include the mint. */
+  /** Applies a noted mint to the record in the layers below. After a fold, that record can already include the mint. */
   #apply(mint: HashedMint, key: Buffer, name: Key, at: number): Buffer | undefined {
     const layer = this.#layers[at]!;
     let record = this.#read(key, name, at - 1);

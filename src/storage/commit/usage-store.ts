@@ -1,7 +1,7 @@
 /**
- * The storage of usage, as a port. `embedded-usage.ts` keeps usage in the LMDB store of the data directory, where
- * commit workers write the store that reports read. On several machines, commit workers write what this node has
- * counted, and reports read a store with the counts of all nodes.
+ * The storage of usage, as a port. With `embedded-usage.ts`, commit workers and reports use the same LMDB store in the
+ * data directory. On several machines, commit workers write the counts of this node, and reports read a store with the
+ * counts of all nodes.
  *
  * Handlers and upkeep depend on the port only.
  */
@@ -20,20 +20,20 @@ export interface UsageStore {
   readonly store: UsageTables;
   findPeople(application: number): IdentityTables;
   /**
-   * The store that the committers write. It has the series numbers to which packets refer, and the messages of the last
+   * The store that the committers write. Packets refer to its series numbers. It also has the messages of the last
    * minutes.
    */
   readonly counted: Pick<UsageTables, 'lmdb' | 'series' | 'messages'>;
   /** The HMAC key of the digests of people: see `digestIdentity`. */
   readonly digestSecret: Buffer;
-  /** The committers, one for each lane. Close them with the lanes and before the store. */
+  /** The committers, one for each lane. Close the committers together with the lanes, and before the store. */
   readonly committers: readonly Committer[];
-  /** True if an instance id that is unknown here can have been issued on another machine a moment ago. */
+  /** True if another machine can have issued an instance id so recently that this machine does not know it yet. */
   readonly resolvesLater: boolean;
   /**
    * Does one small step of upkeep on the store that reports read. Returns the amount of work done, 0 if nothing is
    * left.
-   * @throws {CommitError} if nothing of the step was stored
+   * @throws {CommitError} if no part of the step was stored
    */
   maintain(application: number, step: Maintenance): Promise<number>;
   /**
@@ -43,29 +43,27 @@ export interface UsageStore {
    */
   keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void>;
   /**
-   * Resolves when a person is forgotten here, and earlier counts of other nodes cannot restore their data.
+   * Resolves when this node has forgotten a person, and earlier counts of other nodes cannot restore the data.
    * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   forget(forgotten: Forgotten): Promise<void>;
   /** @param listener called when another node has forgotten a person, which can invalidate cached ids */
   onForgotten(listener: () => void): void;
   /**
-   * Resolves when no more packets of a deleted object can reach the store. The record of the object can then be
+   * Resolves when packets of a deleted object can no longer reach the store. The record of the object can then be
    * removed.
    */
   passed(deletion: Deletion): Promise<boolean>;
   /**
    * Resolves when the store has everything that this node has acknowledged. Await this call before a report. On several
-   * machines, returns how complete the store is.
+   * machines, the result states how complete the store is.
    * @param people whether the users and exposures must be current, can be a few seconds old, or are not read
    * @throws {Refusal} `store_unavailable`, `postgres_unavailable`
    */
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
-  /** The reason why packets are refused although the disk accepts them: `spool_full`. Called for each packet. */
+  /** The reason `spool_full` if packets are refused although the disk accepts writes. Called for each packet. */
   refusal(): Refusal | undefined;
-  /**
-   * The reasons why packets are not counted, and why accounts cannot be changed or reports cannot be read; for people.
-   */
+  /** Texts for people: why packets are not counted, and why accounts cannot be changed or reports cannot be read. */
   readiness(): UsageReadiness;
   /** Delays of the threads other than the committers, in seconds, by name. */
   readonly delays?: Readonly<Record<string, Histogram>>;
@@ -81,7 +79,7 @@ export interface Freshness {
   readonly completeThrough: number;
   /**
    * Nodes that shipped everything and stopped, by name, or by directory if several nodes share the name. If such a node
-   * has restarted without reaching PostgreSQL, it can have counts that no other node knows.
+   * starts again without a connection to PostgreSQL, it can have counts that no other node knows.
    */
   readonly mayBeCounting: readonly string[];
 }
@@ -103,7 +101,7 @@ export interface UsageStoreStatus {
   readonly spool: SpoolStatus;
   /** Rows of deltas that could not be applied. */
   readonly refused: { readonly rows: number; readonly latest: readonly RefusedRowStatus[] };
-  /** Number of bytes that this node has preserved because PostgreSQL lost them. */
+  /** Number of bytes that PostgreSQL has lost and this node has preserved. */
   readonly setAsideBytes: number;
   /** Number of times that this process has emptied its replica and loaded a snapshot. */
   readonly rebases: number;
@@ -117,14 +115,13 @@ export interface LogStatus {
   readonly oldest: number | undefined;
 }
 
-/** The connection to PostgreSQL. */
 export interface PostgresLinkStatus {
   readonly connected: boolean;
   /** Time of the last change. */
   readonly since: number;
   /** The reason why the node is not connected, for people; empty if the node is connected. */
   readonly reason: string;
-  /** Number of commits of this process. Below: their total duration (ms), and the number of changes of the primary. */
+  /** Number of commits of this process. `commitMs`: their total duration. `failovers`: changes of the primary. */
   readonly commits: number;
   readonly commitMs: number;
   readonly failovers: number;
@@ -156,7 +153,7 @@ interface SpoolStatus {
 
 interface RefusedRowStatus {
   readonly stream: string;
-  /** The section of the entry that contains the row. */
+  /** The section of the log entry that contains the row. */
   readonly place: string;
   readonly reason: string;
   readonly at: number;

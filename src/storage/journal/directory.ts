@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { getJournalsDirectory, journalLanes } from '../lmdb/layout.ts';
 import { JournalDamageError } from './errors.ts';
 import type { JournalFiles } from './files.ts';
+import { getJournalsDirectory, journalLanes } from './place.ts';
 import {
   type Journal,
   readSegments,
@@ -13,17 +13,17 @@ import {
   spareNames,
 } from './segment.ts';
 
-/** True if a directory has no segments: its journal was folded, or nothing was appended to it. */
+/** True if a directory has no segments: its journal was folded, or no frame was ever appended. */
 export function isJournalEmpty(directory: string): boolean {
   return !existsSync(directory) || segmentNames(readdirSync(directory)).length === 0;
 }
 
-/** True if no journal of a data directory has segments: the store has everything that was accepted. */
+/** True if no journal of a data directory has segments. The store then has all accepted data. */
 export function areJournalsEmpty(data: string): boolean {
   return journalLanes(data).every((lane) => isJournalEmpty(join(getJournalsDirectory(data), lane)));
 }
 
-/** Name of a file that exists while a journal has no segments. If both are missing, somebody removed the segments. */
+/** Name of a file that exists while a journal has no segments. If both are missing, the segments were removed. */
 const emptyName = 'empty';
 const emptyText = Buffer.from('This journal has no segments: the store has everything.\n');
 
@@ -31,14 +31,14 @@ const emptyText = Buffer.from('This journal has no segments: the store has every
 export function recordEmpty(files: JournalFiles): void {
   if (files.list().includes(emptyName)) return;
   const file = files.open(emptyName, 'create');
-  file.write(emptyText, 0); // For people: the name is what counts.
+  file.write(emptyText, 0); // The content is for people. Only the name of the file has a meaning.
   file.close();
   files.syncDirectory();
 }
 
 /**
- * Undoes `recordEmpty` once the first segment is on disk. If a power loss brings the file back, the only consequence is
- * that removed segments are not noticed.
+ * Undoes `recordEmpty` once the first segment is on disk. If a power loss restores the file, the only consequence is
+ * that a removal of segments is not noticed.
  */
 export function recordBegun(files: JournalFiles): void {
   files.remove(emptyName);
@@ -59,16 +59,13 @@ export function checkSegments(directory: string): void {
 
 const step = 1 << 20;
 
-/**
- * Maximum number of spare segments: as many as a slow reader frees together, plus one. The number is limited because
- * creating a spare writes the whole file.
- */
+/** Maximum number of spare segments: the number that a slow reader frees together, plus one. */
 const maxSpares = 3;
 
 /**
- * Prepares a spare segment unless a spare is ready. Fills a file with zeros, one MiB at a time, and yields in between.
- * Two threads can prepare spares at the same time, with different files.
- * @param unfinished temporary name. The next call removes a file that a crash has left under this name
+ * Prepares a spare segment unless a spare is ready. Fills a file with zeros, one MiB at a time, and yields after each
+ * MiB. Two threads can prepare spares at the same time, with different files.
+ * @param unfinished temporary name. If a crash leaves a file under this name, the next call removes it
  * @throws {Error} of the file system, such as ENOSPC
  */
 export function* prepareSpare({ files, segmentSize }: Journal, unfinished = 'prepare.tmp'): Generator<void, void> {
@@ -76,7 +73,7 @@ export function* prepareSpare({ files, segmentSize }: Journal, unfinished = 'pre
   if (names.includes(unfinished)) files.remove(unfinished);
   const spares = spareNames(names);
   if (spares.some((name) => files.size(name) === segmentSize)) return;
-  for (const name of spares) files.remove(name); // Their size is from before the setting changed.
+  for (const name of spares) files.remove(name); // The spares have the size of an earlier setting.
   yield* fillWithZeros(files, unfinished, segmentSize);
   files.rename(unfinished, spareName(0));
 }
@@ -90,8 +87,8 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
     for (let at = 0; at < size; ) {
       const written = file.write(zeros.subarray(0, size - at), at);
       if (written === 0) throw new Error(`Cannot write ${name} at offset ${at}: no bytes were written`);
-      at += written; // Less on a disk that is nearly full; the next write throws the reason.
-      file.sync(); // After each step: a flush of the writer would wait for a large one.
+      at += written; // Fewer bytes are written on a disk that is nearly full. The next write then throws the reason.
+      file.sync(); // A sync after each step keeps the syncs short. The writer would have to wait for a long sync.
       yield;
     }
     isFilled = true;
@@ -103,8 +100,8 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
 
 /**
  * Turns one folded segment into a spare, and removes the other folded segments. Runs on the thread of the reader. The
- * newest segment stays, because the writer can be appending to it. The new names are not synced, because after a power
- * loss the store has the data of any restored segment. The writer syncs the names when it begins a segment.
+ * newest segment stays, because the writer can be appending to it. The new names need no sync: a power loss can restore
+ * a segment, but the store has its data. The writer syncs the names when it begins a segment.
  * @param upTo the last frame that the store holds durably
  * @param last the last frame of the journal, if the writer is closed. The newest segment is then recycled as well
  */

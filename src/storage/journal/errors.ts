@@ -19,7 +19,7 @@ export class FrameTooLarge extends Error {
   }
 }
 
-/** The disk failed. The writer accepts no more frames: after a failed flush, a later success proves nothing. */
+/** The disk failed. The writer accepts no more frames, because a later flush could succeed without the lost data. */
 export class JournalWriteError extends Error {
   override readonly name = 'JournalWriteError';
   readonly code = journalFailed;

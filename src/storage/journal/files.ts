@@ -34,7 +34,7 @@ export interface JournalFile {
   write(bytes: Uint8Array, offset: number): number;
   /** Waits until the written bytes are on disk (fdatasync). */
   sync(): void;
-  /** @throws {Error} if the path no longer leads to this file, so that writes would be lost */
+  /** @throws {Error} if another file, or no file, is at the path. Writes would then be lost */
   checkPlace(): void;
   close(): void;
 }
@@ -51,14 +51,14 @@ export function writeAndSync(files: JournalFiles, name: string, bytes: Uint8Arra
   }
 }
 
-/** Time between two attempts to open a file while too many are open, ms, and the number of attempts. */
+/** While too many files are open, the pause between two attempts to open a file, ms, and the number of attempts. */
 const retryMs = 20;
 const mostAttempts = 100;
 
 /**
  * Opens the directory of a journal, and creates a missing directory. While too many files are open, opening a file is
- * retried for two seconds. Within that time the server closes surplus connections, so that no sender has to repeat its
- * packets.
+ * retried for two seconds. During these seconds the server closes surplus connections, so that senders need not send
+ * packets again.
  */
 export function journalDirectory(directory: string, pause = sleep): JournalFiles {
   if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) syncPath(dirname(directory));

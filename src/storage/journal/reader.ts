@@ -21,7 +21,7 @@ import {
 
 export const incompleteText = 'the last frame is incomplete: expected after a power loss, otherwise restore a backup';
 
-/** The end of the journal, in place of a sequence number. */
+/** Used in place of a sequence number for the end of the journal. */
 const end = Number.POSITIVE_INFINITY;
 /** Maximum number of offsets to check for a frame. Senders can choose bytes that look like a frame. */
 const mostLikely = 100;
@@ -29,9 +29,7 @@ const mostLikely = 100;
 interface Reading {
   readonly segment: Segment;
   readonly window: Window;
-  /**
-   * The last frame, once the writer has left the segment or failed. Bytes after the last frame were never acknowledged.
-   */
+  /** The last frame of the segment, if the writer has left it or failed. Later bytes were never acknowledged. */
   last: number;
   /** Offset at which the next frame begins. */
   offset: number;
@@ -44,8 +42,8 @@ export class JournalReader {
   #reading: Reading | undefined;
   #sequence: number;
   /**
-   * A frame that was begun after the last valid frame; `undefined` without such a frame. Set when `frames` has ended. A
-   * power loss leaves such a frame, which was never acknowledged. Damage to the last frame looks the same.
+   * An incomplete frame after the last valid frame; `undefined` without such a frame. Set when `frames` has ended. A
+   * power loss can leave an incomplete frame, which was never acknowledged. Damage to the last frame looks the same.
    */
   incompleteAt: { readonly segment: string; readonly offset: number } | undefined;
 
@@ -100,14 +98,15 @@ export class JournalReader {
 
   #open(segments: readonly Segment[], index: number): void {
     const segment = segments[index]!;
-    const window = new Window(this.#journal, segment.name); // Opening a file can fail, so the other window is closed later.
+    // This comes before the other window is closed, because opening a file can fail.
+    const window = new Window(this.#journal, segment.name);
     this.#reading?.window.close();
     this.#reading = { segment, window, last: (segments[index + 1]?.first ?? end) - 1, offset: headerBlock };
     this.#sequence = segment.first - 1;
     this.#endBeforeRefusal();
   }
 
-  /** Ends the segment before a frame that was refused. An acknowledged frame is never refused. */
+  /** Lets the segment end before its refused frame. Only frames that were not acknowledged are refused. */
   #endBeforeRefusal(): void {
     if (this.#reading === undefined) return;
     const refused = refusedFrames(this.#journal.files.list()).get(this.#reading.segment.generation) ?? end;
@@ -159,7 +158,7 @@ export class JournalReader {
     return false;
   }
 
-  /** The place of an incomplete frame, and its possible causes; `undefined` if the last frame is complete. */
+  /** The place of an incomplete frame and the possible causes; `undefined` if the last frame is complete. */
   get incomplete(): string | undefined {
     if (this.incompleteAt === undefined) return undefined;
     const { segment, offset } = this.incompleteAt;
@@ -176,14 +175,13 @@ export class JournalReader {
   }
 
   /**
-   * Returns the number of a valid frame after the end of the journal that the store lacks; `undefined` without such a
-   * frame.
+   * Looks for a valid frame after an invalid one. Returns its number if the store lacks it, and otherwise `undefined`.
    */
   #laterFrame(after: number): number | undefined {
     const { segment, window } = this.#reading!;
     const lowest = Math.max(this.#sequence, this.#after) + 1;
     let checks = mostLikely;
-    // Chunks overlap by a header, which can begin at the end of a chunk.
+    // Chunks overlap by the length of a header, because a header can begin at the end of a chunk.
     for (let start = after; start < segment.size && checks > 0; start += chunk - frameHeader) {
       const bytes = window.read(start, Math.min(chunk, segment.size - start));
       const likely = likelyFrames(bytes, lowest, segment.size / frameHeader).slice(0, checks);
@@ -207,7 +205,7 @@ export class JournalReader {
   }
 }
 
-/** Maximum read-ahead in bytes. The first read is shorter, because the rest is possibly not written yet. */
+/** Maximum read-ahead in bytes. The first read is shorter, because the rest of the segment may still be empty. */
 export const chunk = 1 << 20;
 const firstChunk = 1 << 14;
 

@@ -25,14 +25,14 @@ export interface Segment {
   readonly first: number;
   /** Size of the file in bytes, which never changes. */
   readonly size: number;
-  /** Part of the seed of the checksums of its frames. */
+  /** The segment's part of the seed for the checksums of its frames. */
   readonly seed: number;
 }
 
 export interface JournalPosition {
   readonly generation: number;
   readonly offset: number;
-  /** The sequence number of the frame before the segment; 0 without such a frame. */
+  /** The sequence number of the last frame before the segment; 0 without such a frame. */
   readonly sequence: number;
 }
 
@@ -41,13 +41,13 @@ export const headerBlock = 4096;
 const layout = 1;
 const magic = Buffer.from('flagmtrJ');
 /**
- * Magic (8), layout (u32), 4 bytes unused, id (16), generation, size and first sequence number (u64 each), checksum
- * (u32).
+ * Offsets of the fields of a header: magic (8 bytes), layout (u32), 4 unused bytes, id (16), generation, size and first
+ * sequence number (u64 each), checksum (u32).
  */
 const fields = { layout: 8, id: 16, generation: 32, size: 40, first: 48, checksum: 56 };
 const headerSize = 60;
 
-/** File names. The name of a spare contains the generation of its old frames, or 0 without old frames. */
+/** The names of files. The name of a spare contains the generation of the frames that it held before, or 0. */
 const pad = (generation: number) => String(generation).padStart(10, '0');
 export const segmentName = (generation: number) => `${pad(generation)}.segment`;
 export const spareName = (generation: number) => `spare-${pad(generation)}`;
@@ -72,7 +72,7 @@ export function refusedFrames(names: readonly string[]): ReadonlyMap<number, num
   return new Map(numbers.filter((pair) => pair !== undefined) as [number, number][]);
 }
 
-/** A generation that no frame in these files uses. */
+/** Returns a generation that no frame in these files has. */
 export function nextGeneration(names: readonly string[]): number {
   const used = [...segmentNames(names), ...spareNames(names)].map((name) => Number(name.replace(/\D/g, '')));
   return 1 + Math.max(0, ...used, ...refusedFrames(names).keys());
@@ -133,7 +133,7 @@ function loadHeader(journal: Journal, name: string): Buffer {
   return header;
 }
 
-/** Reads from a segment as `JournalFile.read` does. @throws {JournalDamageError} if the disk cannot read it */
+/** Reads from a segment as `JournalFile.read` does. @throws {JournalDamageError} if the disk cannot read the segment */
 export function readAt(journal: Journal, name: string, file: JournalFile, target: Uint8Array, offset: number): number {
   try {
     return file.read(target, offset);
@@ -202,18 +202,18 @@ export function claimedLength(header: Buffer): number {
   return header.readUInt32LE(4);
 }
 
-/** A write of frames ends with zeros up to the end of a page of this size. */
+/** Size of a page. Zeros fill the last page of a write of frames. */
 export const framePage = 4096;
 
 /**
- * True if a frame was begun at an offset without a valid frame.
+ * True if an incomplete frame begins at an offset.
  * @param bytes the bytes from the offset on. They include the whole frame that the header claims, unless the segment
  * ends earlier
  * @param sequence the number that the frame would have
  */
 export function isBegun(bytes: Buffer, offset: number, sequence: number, start: number): boolean {
   if (bytes.subarray(0, frameHeader).every((byte) => byte === 0)) return false;
-  // Within a page, the write of the frame before has left zeros. A new page can have any bytes of a recycled segment.
+  // Inside a page, the write before has left zeros. A new page can have the bytes of a recycled segment.
   if (offset % framePage !== 0 || sequenceAt(bytes, 0) === sequence) return true;
   const repaired = Buffer.from(bytes);
   repaired.writeBigUInt64LE(BigInt(sequence), 8);
@@ -236,7 +236,7 @@ export function likelyFrames(bytes: Buffer, first: number, count: number): numbe
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const found = [];
   for (let at = 0; at + frameHeader <= bytes.length; at += alignment) {
-    // Compares the low half first, because a segment of 64 MiB has eight million offsets.
+    // The low half is compared first, which is faster: a segment of 64 MiB has eight million offsets.
     const isNear = (view.getUint32(at + 8, true) - first) >>> 0 < count;
     if (isNear && sequenceAt(bytes, at) >= first && sequenceAt(bytes, at) < first + count) found.push(at);
   }

@@ -32,15 +32,14 @@ export class JournalWriter {
   #sequence: number;
   readonly #buffer: Buffer;
   #failure: JournalWriteError | undefined;
-  /** True if the next segment can have begun. Later frames in this segment would not be found. */
+  /** True if the next segment may have begun. Readers would not find later frames in this segment. */
   #isLeft = false;
 
   /**
-   * Begins a new segment. Uses a spare, or a short file if no spare is ready. Never appends to a segment of an earlier
+   * Begins a new segment in a spare, or in a short file if no spare is ready. Never appends to a segment of an earlier
    * process.
    * @param last the sequence number of the last frame, which the store holds
-   * @param shortSize bytes of the short file, a multiple of 4 KiB. It is short so that the first commit does not wait
-   * for a long file
+   * @param shortSize bytes of the short file, a multiple of 4 KiB. The first commit must not wait for a long file
    * @throws {Error} of the file system
    */
   constructor(journal: Journal, last: number, shortSize = 1 << 20) {
@@ -85,8 +84,8 @@ export class JournalWriter {
   }
 
   /**
-   * The bytes to write: the frame, and zeros up to the end of its last page. The first write to a page then covers all
-   * of it, so the kernel does not read the old contents of a recycled segment.
+   * The bytes to write: the frame, and zeros up to the end of its last page. The first write to a page thus covers the
+   * whole page, and the kernel need not read the old contents of a recycled segment.
    */
   #encode(chunks: readonly Uint8Array[], size: number): Buffer {
     const offset = this.#offset;
@@ -149,7 +148,7 @@ export class JournalWriter {
       this.#isLeft = false;
     } catch (error) {
       if (error instanceof JournalFull) throw error;
-      // No flush has failed. A segment that was begun remains empty, as after a power loss.
+      // No flush has failed. A segment that was just begun remains empty, as after a power loss.
       this.#isLeft = shortageIn(error) === 'files';
       if (this.#isLeft) throw error;
       throw this.#fail('refused', error);
@@ -177,7 +176,7 @@ function beginSegment({ files, id }: Journal, spare: string, first: number): [Se
   // The name of the spare must be on disk before its old header is overwritten.
   files.syncDirectory();
   const generation = nextGeneration(files.list());
-  // Rename the spare first: another thread can rename a new spare to the same name.
+  // Rename the spare first, because another thread can rename a new spare to the name of this spare.
   files.rename(spare, taken);
   const segment = describeSegment(id, generation, first, files.size(taken) ?? 0);
   writeAndSync(files, taken, encodeHeader(id, segment), 0);

@@ -1,4 +1,4 @@
-import { constants, copyFileSync, readdirSync, renameSync } from 'node:fs';
+import { constants, copyFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'lmdb';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
@@ -17,7 +17,7 @@ export interface Layout {
   /** The first step migrates layout 1 to 2, and so on. The last step results in the layout of this program. */
   readonly steps: readonly Step[];
   /**
-   * The layout number while a journal can have data that the store lacks. Otherwise the number of steps determines it.
+   * The layout number while a journal can have data that the store lacks. Otherwise it depends on the number of steps.
    */
   readonly journalled?: number;
 }
@@ -45,7 +45,7 @@ export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const isNew = !isPresent(getDataFile(data, layout.store));
   const lmdb = openLmdb(folder);
   try {
-    // The layout number of the accounts marks them as prepared: see `prepareStore`.
+    // Accounts get their layout number later, as a sign that they are prepared: see `prepareStore`.
     if (!isNew) migrate(lmdb, data, layout);
     else if (layout.store !== 'accounts') writeLayout(lmdb, currentLayout(layout));
     return lmdb;
@@ -79,7 +79,7 @@ export function checkStores(data: string, clock: Pick<Clock, 'monotonic'> = syst
   return fullyChecked;
 }
 
-/** Checks the layouts of stores that a service is possibly using. @throws {Error} if a later version wrote a store */
+/** Checks the layouts of stores. A service can be using the stores. @throws {Error} if a later version wrote a store */
 export function checkLayouts(data: string, stores: readonly Layout[] = layouts): void {
   for (const layout of stores) {
     if (!isPresent(getDataFile(data, layout.store))) continue;
@@ -107,7 +107,7 @@ export function readLayout(lmdb: LmdbEnvironment): number | undefined {
   return numbers?.get('layout');
 }
 
-/** The layout number of a store. The use of a journal does not change the result. */
+/** The layout number of a store. A store that uses a journal has the same number as a store without a journal. */
 function plainLayout(lmdb: LmdbEnvironment, layout: Layout): number | undefined {
   const found = readLayout(lmdb);
   return found !== undefined && found === layout.journalled ? currentLayout(layout) : found;
@@ -129,7 +129,7 @@ function migrate(lmdb: LmdbEnvironment, data: string, layout: Layout): void {
   }
 }
 
-/** Copies the file. The copy shares its blocks with the file where the file system supports that. */
+/** Copies the data file. If the file system supports it, the copy shares its blocks with the data file. */
 function keepCopy(folder: string, number: number): void {
   const copy = join(folder, `layout-${number}.mdb`);
   try {
@@ -159,10 +159,10 @@ function openNumbers(lmdb: LmdbEnvironment) {
 }
 
 /*
- * A store's records about its journals, which hold accepted data that is not in the store yet. The records are a random
- * id, by which segments of another store are rejected, and for each journal the last frame in the store. While the
- * store is in use, its layout number requires a journal, so that an earlier version does not open the store without its
- * journal.
+ * A store's records about its journals, which hold accepted data that is not in the store yet. One record is a random
+ * id, by which segments of another store are rejected. For each journal, another record has the last frame in the
+ * store. While the store is in use, its layout number requires a journal. An earlier version thus cannot open the store
+ * without its journal.
  */
 
 const journalId = 'journal';
@@ -179,28 +179,6 @@ export function openJournalId(lmdb: LmdbEnvironment, randomBytes: (length: numbe
   const id = Buffer.from(randomBytes(16));
   transact(lmdb, () => void openRecords<string>(lmdb, 'numbers').putSync(journalId, id.toString('hex')));
   return id;
-}
-
-/** The directory with a data directory's journals, each named by the number of its lane. */
-export function getJournalsDirectory(data: string): string {
-  return join(data, 'journal');
-}
-
-export function journalLanes(data: string): string[] {
-  try {
-    return readdirSync(getJournalsDirectory(data))
-      .filter((name) => /^\d+$/.test(name))
-      .sort();
-  } catch {
-    return [];
-  }
-}
-
-export const spoolLane = 'spool';
-
-/** The lanes of the spool, as `journalLanes`: one lane, if its journal exists. */
-export function spoolLanes(data: string): string[] {
-  return isPresent(join(getJournalsDirectory(data), spoolLane)) ? [spoolLane] : [];
 }
 
 /** The last frame of a journal that the store holds; 0 if it holds no frame. */
@@ -221,12 +199,12 @@ export function isJournalled(lmdb: LmdbEnvironment, layout: Layout): boolean {
   return readLayout(lmdb) === layout.journalled;
 }
 
-/** Starts or stops the use of journals. Fold all journals before the stop. */
+/** Starts or stops the use of journals. Fold all journals before you stop their use. */
 export function setJournalUse(lmdb: LmdbEnvironment, layout: Layout, isUsed: boolean): void {
   writeLayout(lmdb, isUsed ? layout.journalled! : currentLayout(layout));
 }
 
-/** Separates a copy of a store from the original's journals: the copy gets journals with another id. */
+/** Separates a copy of a store from the journals of the original. The copy will get journals with another id. */
 export function forgetJournals(lmdb: LmdbEnvironment, layout: Layout): void {
   if (readJournalId(lmdb) === undefined) return;
   const numbers = openNumbers(lmdb);

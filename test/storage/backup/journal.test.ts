@@ -7,7 +7,8 @@ import { restore } from '../../../src/storage/backup/restore.ts';
 import { foldJournals } from '../../../src/storage/commit/fold-journals.ts';
 import { endJournals } from '../../../src/storage/commit/start-committers.ts';
 import { areJournalsEmpty } from '../../../src/storage/journal/directory.ts';
-import { getJournalsDirectory, readJournalId, readLayout, usageLayout } from '../../../src/storage/lmdb/layout.ts';
+import { getJournalsDirectory } from '../../../src/storage/journal/place.ts';
+import { readJournalId, readLayout, usageLayout } from '../../../src/storage/lmdb/layout.ts';
 import { openLmdb } from '../../../src/storage/lmdb/lmdb.ts';
 import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
@@ -23,7 +24,7 @@ async function serving(workers = 1) {
   const data = filledDirectory();
   const lock = lockDataDirectory(data);
   const store = openUsageTables(data);
-  // The timer of a second starts folds that nobody requests.
+  // A timer of one second would start folds that no backup has requested, so such timers never fire.
   const after = (ms: number, callback: () => void) => void (ms < 1000 && setImmediate(callback));
   const committers = await startTestCommitters(store, data, { workers, clock: { ...systemClock, after } });
   const filler = new BatchFiller();
@@ -80,7 +81,7 @@ const segmentIn = (data: string) => {
   return join(lane, readdirSync(lane).find((name) => name.endsWith('.segment'))!);
 };
 
-test('a backup of a running server contains everything accepted before it started', async () => {
+test('a backup of a running server contains everything that the server accepted before the backup began', async () => {
   const { data, accept, fold, stop } = await serving();
   const file = join(dirname(data), 'backup');
   for (let each = 0; each < 3; each += 1) await accept();
@@ -130,7 +131,7 @@ test('a restored directory has no journal frames, and a server begins a new jour
   await store.lmdb.close();
 });
 
-test('a backup reports a server that does not fold, and removes its request', async () => {
+test('a backup fails if the server does not fold in time, and removes its fold request', async () => {
   const { data, accept, stop } = await serving();
   await accept();
   let now = 0;
@@ -145,14 +146,14 @@ test('a backup reports a server that does not fold, and removes its request', as
   await stop();
 });
 
-test('a backup continues when the server has folded and stopped', async () => {
+test('a backup succeeds if the server folds its journal and then stops', async () => {
   const { data, accept, stop } = await serving();
   await accept();
   await requestFold(data, steady, { monotonic: () => 0 }, stop);
   expect(areJournalsEmpty(data)).toBe(true);
 });
 
-test('a backup reports a server that was killed during the backup', async () => {
+test('a backup fails if the server is killed during the backup', async () => {
   await expect(requestFold(await killed(), steady)).rejects.toThrow('its server stopped and left packets in');
 });
 
@@ -171,7 +172,7 @@ test.each([1, 2])(
   },
 );
 
-test('a missing journal is reported and not folded', async () => {
+test('a directory whose journal is missing is reported, and foldJournals does not change it', async () => {
   const data = await killed();
   rmSync(getJournalsDirectory(data), { recursive: true });
   const { isSound, findings } = await findingsIn(data);
@@ -188,7 +189,7 @@ test('a missing journal is reported and not folded', async () => {
 const missing = (data: string) =>
   `Cannot read journal ${getJournalsDirectory(data)}/1: its segments are missing. Put the segments back`;
 
-test('a journal without its segments is reported, and neither folded nor restarted', async () => {
+test('a journal whose segments were removed is reported, and neither folded nor begun again', async () => {
   const data = await killed();
   for (const name of readdirSync(join(getJournalsDirectory(data), '1')))
     rmSync(join(getJournalsDirectory(data), '1', name));
@@ -204,7 +205,7 @@ test('a journal without its segments is reported, and neither folded nor restart
 
 test.each([
   ['has accepted nothing', false],
-  ['has folded what its predecessor accepted', true],
+  ['has only folded the packets of the previous server', true],
 ])('a killed server that %s leaves a sound journal without segments', async (_, isSecond) => {
   const first = isSecond ? await killed() : filledDirectory();
   const store = openUsageTables(first);
@@ -237,7 +238,7 @@ test('a server starts without the journal of one lane, and loses only the frames
   await store.lmdb.close();
 });
 
-test('verify counts the frames missing from the store, and changes nothing', async () => {
+test('verify reports how many frames are missing from the store, and changes nothing', async () => {
   const data = await killed(2);
   const before = readFileSync(segmentIn(data));
   const { isSound, findings } = await findingsIn(data);

@@ -4,14 +4,15 @@ import { expect, test } from 'vitest';
 import { Spool } from '../../../src/replication/spool.ts';
 import { startSpoolCommitter } from '../../../src/replication/spool-committer.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { getJournalsDirectory, spoolLane } from '../../../src/storage/journal/place.ts';
 import { claimedLength, frameSize, headerBlock, segmentNames } from '../../../src/storage/journal/segment.ts';
-import { getJournalsDirectory, spoolLane } from '../../../src/storage/lmdb/layout.ts';
+
 import { committersStart } from '../../support/committers.ts';
 import { BatchFiller } from '../../support/random-batches.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { filledDirectory, findingsIn } from './data-directory.ts';
 
-/** The directory of a node that was killed after accepting three batches and folding the first. */
+/** The directory of a node that was killed after accepting three batches and folding the first batch. */
 async function killedNode(): Promise<string> {
   const data = filledDirectory();
   const spool = new Spool(data, () => 'directory');
@@ -41,13 +42,13 @@ async function killedNode(): Promise<string> {
 
 const getJournal = (data: string) => join(getJournalsDirectory(data), spoolLane);
 
-/** The path of the only segment. */
+/** Returns the path of the only segment. */
 const findSegment = (data: string) => {
   const [name] = segmentNames(readdirSync(getJournal(data)));
   return join(getJournal(data), name!);
 };
 
-test('verify counts the frames missing from the spool', async () => {
+test('verify reports how many frames are missing from the spool', async () => {
   const data = await killedNode();
   const { isSound, findings } = await findingsIn(data);
   expect(isSound).toBe(true);

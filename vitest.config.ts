@@ -41,9 +41,18 @@ const nodeTests = readdirSync('test', { recursive: true, encoding: 'utf8' })
  * Tests of kills, restarts, upgrades, other programs, and commands that fill or load a store: proofs of the executable.
  */
 const slowSystemTests = [
-  'test/binary/{alerts,backup,bench,roll-up-state,compact,demo,durability,import-kills,later-layout,postgres}.test.ts',
+  'test/binary/{alerts,backup,bench,compact,data-directory,demo,durability,import-kills,later-layout}.test.ts',
+  'test/binary/{openfeature,otlp,postgres,roll-up-state,scheduled-backup,secrets,webhooks}.test.ts',
   'test/binary/{behind-a-proxy,node-start,prometheus,proxy-paths,release-before,rotation,tls,unleash-proxies}.test.ts',
   'test/browser/{console-large,console-nodes,proxy-restart}.test.ts',
+];
+
+/** Tests that search a model, or try every response of the API. They take as long as hundreds of other unit tests. */
+const slowUnitTests = [
+  'test/replication/stream-model.test.ts',
+  'test/storage/commit/intake.test.ts',
+  'test/management/openapi-responses.test.ts',
+  'test/cli/import/exports.test.ts',
 ];
 
 /** Lets `--changed` follow imports past the examples of the docs, which the console imports as text. */
@@ -75,6 +84,7 @@ const unit = {
     exclude: [
       `test/{${otherFolders}}/**`,
       ...nodeTests,
+      ...slowUnitTests,
       'test/independent/{bucket,chart}.test.ts',
       `test/sources/${clientsOnNode}.test.ts`,
       ...[...skippedWorkspaces.keys()].map((workspace) => `${workspace}/**`),
@@ -82,12 +92,15 @@ const unit = {
   },
 };
 
-/** Unit tests of the HTTP engine and of its surroundings, which suffice for a second runtime. */
+/** Slow unit tests, and those of the HTTP engine and of its surroundings, which suffice for a second runtime. */
 const engine = {
   test: {
     ...unit.test,
     name: 'engine',
-    include: ['test/{http,grpc,ingest/telemetry,ingest/grpc,console/host,commands,serve}/**/*.test.ts'],
+    include: [
+      'test/{http,grpc,ingest/telemetry,ingest/grpc,console/host,commands,serve}/**/*.test.ts',
+      ...slowUnitTests,
+    ],
     exclude: ['test/commands/{completion,postgres-*,scan-usage}.test.ts'],
   },
 };
@@ -102,8 +115,7 @@ const longAlertTests = ['test/nodes/lasting-alerts.test.ts'];
 const executable = { ...limits, globalSetup: 'test/browser/support/start-chromium.ts', setupFiles };
 
 /** Tests of the pages that everyone sees first. Tests of other pages, attacks and single sign-on are proofs. */
-const firstPages =
-  'test/browser/{console-{addresses,first-run,flag,frame,home,names,overview,settings,table},sign-in,snippet}.test.ts';
+const firstPages = 'test/browser/{console-{addresses,first-run,frame,home,names},sign-in,snippet}.test.ts';
 
 /** Tests of the executable in use: sockets, processes and browsers. */
 const system = {
@@ -112,12 +124,7 @@ const system = {
     name: 'system',
     // The files share a few processes, like the unit tests.
     isolate: false,
-    include: [
-      'test/binary/**/*.test.ts',
-      firstPages,
-      ...ofWorkspace('test/independent', 'bucket'),
-      ...ofWorkspace('test/sources', clientsOnNode),
-    ],
+    include: ['test/binary/**/*.test.ts', firstPages],
     exclude: slowSystemTests,
   },
 };
@@ -141,7 +148,13 @@ const proofs = {
   test: {
     ...executable,
     name: 'proofs',
-    include: ['test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts', ...nodeTests, ...slowSystemTests],
+    include: [
+      'test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts',
+      ...nodeTests,
+      ...slowSystemTests,
+      ...ofWorkspace('test/independent', 'bucket'),
+      ...ofWorkspace('test/sources', clientsOnNode),
+    ],
     exclude: [...longPackageTests, ...longAlertTests],
   },
 };

@@ -9,7 +9,7 @@ import { decide, type HoldReason, type KnownStream, type PostgresStream } from '
 export interface Model {
   readonly packets: number;
   readonly failovers: number;
-  /** True if the response to a commit is sent before the standby has it. */
+  /** True if the response to a commit is sent before the standby has the commit. */
   readonly isLossy?: boolean;
   /** The copy of the first node's directory. `restored`: an old copy runs instead of the node. `cloned`: both run. */
   readonly copy?: 'restored' | 'cloned';
@@ -54,7 +54,7 @@ interface State {
   readonly failovers: number;
   readonly closes: number;
   readonly copy: readonly StreamState[] | null;
-  /** Packets that can be missing: acknowledged on a lost disk after the copy was made, or known to be lost. */
+  /** Packets that may be missing, because they were acknowledged on a lost disk after the copy was made. */
   readonly excused: number;
   readonly accepted: number;
   readonly seenAtCopy: number;
@@ -83,22 +83,53 @@ function start({ packets, copy }: Model): State {
   };
 }
 
-/** Searches the states. @returns the number of reachable states; describes the first wrong state */
+/** Searches the states. @returns the number of reachable states, and a description of the first wrong state */
 export function search(model: Model): { readonly states: number; readonly wrong: string | undefined } {
+  const keys = new StateKeys();
   const seen = new Set<string>();
   const open: State[] = [start(model)];
-  seen.add(JSON.stringify(open[0]));
+  seen.add(keys.compute(open[0]!));
   for (let state = open.pop(); state !== undefined; state = open.pop()) {
     const wrong = whatIsWrong(model, state);
     if (wrong !== undefined) return { states: seen.size, wrong: `${wrong} in ${JSON.stringify(state)}` };
     for (const next of successors(model, state)) {
-      const key = JSON.stringify(next);
+      const key = keys.compute(next);
       if (seen.has(key)) continue;
       seen.add(key);
       open.push(next);
     }
   }
   return { states: seen.size, wrong: undefined };
+}
+
+/**
+ * Keys of states. States share most of their databases and streams, so each database and stream has a number, and a key
+ * consists of numbers. With keys in JSON, the search would take twice as long.
+ */
+class StateKeys {
+  readonly #byIdentity = new WeakMap<object, number>();
+  readonly #byContent = new Map<string, number>();
+
+  compute({ primary, standby, old, nodes, copy, ...numbers }: State): string {
+    const databases = [primary, standby, old].map((database) => this.#number(database));
+    const streams = [...nodes, copy].map((each) => each?.map((stream) => this.#number(stream)).join(' '));
+    return `${databases} ${streams.join(',')} ${Object.values(numbers)}`;
+  }
+
+  #number(part: Database | StreamState | null): number {
+    if (part === null) return -1;
+    let number = this.#byIdentity.get(part);
+    if (number !== undefined) return number;
+    const content = JSON.stringify(part);
+    number = this.#byContent.get(content) ?? this.#byContent.size;
+    this.#byContent.set(content, number);
+    this.#byIdentity.set(part, number);
+    return number;
+  }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 function whatIsWrong(model: Model, state: State): string | undefined {
@@ -112,12 +143,7 @@ function whatIsWrong(model: Model, state: State): string | undefined {
 
 /** True if no fault is left, and all packets have arrived, were shipped, and are known to be in PostgreSQL. */
 function isQuiet(model: Model, { primary, standby, nodes, next, failovers, closes }: State): boolean {
-  if (
-    next < model.packets ||
-    failovers < model.failovers ||
-    closes < (model.closes ?? 0) ||
-    JSON.stringify(primary) !== JSON.stringify(standby)
-  )
+  if (next < model.packets || failovers < model.failovers || closes < (model.closes ?? 0) || !isSame(primary, standby))
     return false;
   return nodes.every((streams) => streams === null || streams.every(isAtRest));
 
@@ -211,7 +237,7 @@ function* settling(
   ...stream: [stream: StreamState, isOwn: boolean, put: StateChange]
 ): Generator<State> {
   const [{ id }, , put] = stream;
-  const isReplicated = JSON.stringify(primary.rows[id]) === JSON.stringify(standby.rows[id]);
+  const isReplicated = isSame(primary.rows[id], standby.rows[id]);
   const isTrusted = model.without === 'confirmation';
   yield* settledBy(primary, isReplicated || model.isLossy === true || isTrusted, ...stream);
   if (old !== null) yield* settledBy(old, isTrusted, stream[0], stream[1], (changed) => put(changed));
@@ -238,7 +264,7 @@ function* settledBy(
   }
 }
 
-/** Returns the streams of the next process: its own, and the inherited ones. */
+/** Returns the streams of the next process: its own stream, and the inherited stream. */
 function restarted(stream: StreamState): StreamState[] {
   const { open, deltas } = stream;
   return [
